@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::ckks;
+use noren::compiler::{self, Binary, Direction, Function, Graph, Interval, Message, Operation, Reduction};
 use noren::lookup::{LookupKeyFile, LookupPlan};
 use noren::programs::EncryptedTable;
 use noren::programs::TableLayout;
@@ -246,6 +247,29 @@ fn write_ckks() -> Result<()> {
     write_key_files()
 }
 
+/// A graph of the compiler with most operations, and a message.
+fn write_compiled() -> Result<()> {
+    let mut graph = Graph::default();
+    let range = Interval::new(0.0, 3.0);
+    let input = Operation::Input { name: "x".into(), shape: vec![2, 2], element: compiler::Element::Integer, range };
+    let x = graph.push(input, "f.py:1")?;
+    let table =
+        Operation::Table { of: x, first: 0, values: vec![5.0, 6.0, 7.0, 8.0], element: compiler::Element::Integer };
+    let found = graph.push(table, "f.py:2")?;
+    let sums = graph.push(Operation::MatMul { of: found, columns: 1, matrix: vec![1.0, -2.0] }, "f.py:3")?;
+    let turned = Operation::Gather { of: sums, shape: vec![2], positions: vec![1, -1] };
+    let turned = graph.push(turned, "")?;
+    let total = graph.push(Operation::Reduce(Reduction::Sum, turned, vec![0]), "f.py:4")?;
+    let smooth = graph.push(Operation::Function { name: Function::Tanh, of: total, error: 0.0 }, "f.py:5")?;
+    let power = graph.push(Operation::Polynomial(smooth, vec![0.5, 0.0, 1.0]), "f.py:6")?;
+    let difference = graph.push(Operation::Binary(Binary::Sub, power, smooth), "f.py:7")?;
+    graph.finish(vec![difference, found])?;
+    put("compiler_graph", "several", graph.to_json().as_bytes())?;
+    let message = Message { direction: Direction::Inputs, program: [7; 32], items: vec![vec![1, 2, 3], vec![]] };
+    put("compiler_message", "two", &message.to_bytes())?;
+    Ok(())
+}
+
 /// Tables and models as users write them.
 fn write_texts() -> Result<()> {
     put("csv", "names", b"age,pressure\n54,131.5\n61,142\n")?;
@@ -253,6 +277,7 @@ fn write_texts() -> Result<()> {
     let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2), }";
     let npy = [b"\x93NUMPY\x01\x00\x76\x00".as_slice(), format!("{header:<117}\n").as_bytes(), &[0; 16]].concat();
     put("npy", "pair", &npy)?;
+    write_compiled()?;
     put("model", "linear", br#"{"weights": [1.5, -2], "bias": 1, "mean": [0, 1], "scale": [1, 2]}"#)?;
     put("model", "logistic", br#"{"weights": [1.5, -2], "interval": 8, "error": 1e-3}"#)?;
     put("model", "polynomial", br#"{"coefficients": [1, 0, 2], "basis": "chebyshev", "interval": [-2, 2]}"#)?;

@@ -7,6 +7,7 @@
 - `noren.switching`: comparisons and any function of the numbers of CKKS, by TFHE;
 - `noren.programs`: whole computations on encrypted tables;
 - `noren.advise`, `noren.advisor`: which scheme and parameters suit a computation, and what they cost;
+- `noren.compile`, `noren.Input`: functions of numpy, compiled to a client half and a server half;
 - `noren.sign`, `noren.verify`, `noren.SigningKey`, `noren.Signer`: files that say who made them;
 - `noren.PicklableSecret`: a secret key that is pickled on purpose;
 - `noren.progress`: a function that hears how far long calls are;
@@ -16,7 +17,7 @@
 The command-line tool `noren` comes with this package. What it does is in `noren --help`.
 """
 
-from noren import advisor, bfv, bgv, bootstrapping, ckks, programs, switching, tfhe
+from noren import advisor, bfv, bgv, bootstrapping, ckks, compiler, programs, switching, tfhe
 from noren._noren import (
     EncodingError,
     Error,
@@ -39,10 +40,12 @@ from noren._noren import (
 from noren._progress import progress
 from noren._secret import PicklableSecret
 from noren.advisor import advise
+from noren.compiler import Input, compile
 
 __all__ = [
     "EncodingError",
     "Error",
+    "Input",
     "InsecureError",
     "KeyMismatchError",
     "LevelError",
@@ -63,6 +66,8 @@ __all__ = [
     "bgv",
     "bootstrapping",
     "ckks",
+    "compile",
+    "compiler",
     "programs",
     "progress",
     "sign",

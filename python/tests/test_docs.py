@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noren import _noren, bfv, bgv, bootstrapping, ckks, programs, switching, tfhe
+from noren import _noren, bfv, bgv, bootstrapping, ckks, compiler, programs, switching, tfhe
 
 ROOT = Path(__file__).parents[2]
 
@@ -68,7 +68,7 @@ def test_bgv_and_bfv_have_the_same_names() -> None:
 
 EXAMPLES = {
     **{name: text for name, thing in documented().items() if ">>>" in (text := inspect.getdoc(thing) or "")},
-    **{module.__name__: module.__doc__ or "" for module in PUBLIC},
+    **{module.__name__: module.__doc__ or "" for module in (*PUBLIC, compiler)},
     "Lookup": bfv.Lookup.__doc__ or "",
 }
 

@@ -11,6 +11,7 @@
 //! | `switching` | the classes of `noren.switching`: parameters, keys, the switch and what it gives |
 //! | `programs` | the classes of `noren.programs`: programs and plans; encrypted tables |
 //! | `advisor` | the functions of `noren.advisor` |
+//! | `compiler` | the classes of `noren.compiler`: graphs, and compiled functions |
 //! | `admission` | how much security files must promise |
 //! | `array` | numpy in |
 //! | `errors` | one exception for each family of errors |
@@ -42,6 +43,7 @@ mod advisor;
 mod array;
 mod bootstrapping;
 mod ckks;
+mod compiler;
 mod display;
 mod errors;
 mod evaluators;
@@ -177,6 +179,15 @@ mod module {
     mod advisor {
         #[pymodule_export]
         use crate::advisor::{advise_json, calibrate_to, devices};
+    }
+
+    /// The classes of `noren.compiler`.
+    #[pymodule]
+    mod compiler {
+        #[pymodule_export]
+        use crate::compiler::graph::PyGraph;
+        #[pymodule_export]
+        use crate::compiler::program::PyProgram;
     }
 
     #[pymodule_init]

@@ -9,7 +9,8 @@
 //! - [`bootstrapping`]: new levels for ciphertexts that have few left;
 //! - [`switching`]: between CKKS and TFHE, for comparisons and any function of encrypted reals;
 //! - [`programs`]: whole computations on tables, as the command-line tool runs them;
-//! - [`advisor`]: which scheme and parameters suit a computation, and what they cost.
+//! - [`advisor`]: which scheme and parameters suit a computation, and what they cost;
+//! - [`compiler`]: functions of arrays, from a graph of operations to a client half and a server half.
 //!
 //! The layers below are `noren-rlwe` (samples and keys), `noren-ring` (polynomials) and `noren-math` (numbers).
 //!
@@ -49,6 +50,7 @@
 pub mod advisor;
 pub mod bootstrapping;
 pub mod circuits;
+pub mod compiler;
 pub mod lookup;
 pub mod programs;
 pub mod radix;

@@ -14,6 +14,7 @@ from noren._noren import bfv as bfv
 from noren._noren import bgv as bgv
 from noren._noren import bootstrapping as bootstrapping
 from noren._noren import ckks as ckks
+from noren._noren import compiler as compiler
 from noren._noren import integers as integers
 from noren._noren import programs as programs
 from noren._noren import switching as switching

@@ -122,7 +122,7 @@ impl PyProgram {
 /// Levels and keys that programs need, before any key is made. ``a | b`` serves both on the same table.
 #[pyclass(frozen, eq, name = "Plan", module = "noren.programs")]
 #[derive(PartialEq)]
-pub(crate) struct PyPlan(CircuitUsage);
+pub(crate) struct PyPlan(pub(crate) CircuitUsage);
 
 #[pymethods]
 impl PyPlan {

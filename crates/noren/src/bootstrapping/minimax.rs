@@ -14,7 +14,7 @@ const NEAR: f64 = 1.0 + 1.0 / 1024.0;
 ///
 /// `None` if there are too few points, or rounding hides the errors. Source: E. W. Cheney, Introduction to Approximation
 /// Theory, chapter 3.
-pub(super) fn best(rows: &[Vec<f64>], values: &[f64]) -> Option<(Vec<f64>, f64)> {
+pub(crate) fn best(rows: &[Vec<f64>], values: &[f64]) -> Option<(Vec<f64>, f64)> {
     let needed = rows.first()?.len() + 1;
     if rows.len() < needed {
         return None;

@@ -55,7 +55,7 @@ mod gathered;
 mod iteration;
 mod key_list;
 mod matrix;
-mod minimax;
+pub(crate) mod minimax;
 mod precision;
 mod renewal;
 mod requests;

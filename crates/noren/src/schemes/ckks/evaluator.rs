@@ -4,7 +4,7 @@ pub(crate) mod exact;
 mod levels;
 mod matrices;
 mod products;
-mod rotations;
+pub(super) mod rotations;
 mod sums;
 
 use std::borrow::Cow;

@@ -15,6 +15,7 @@
 //! | `encryption` | [`Encryptor`], [`Decryptor`], [`Ciphertext`] |
 //! | `release` | [`Releases`]: decryptions that may be handed on |
 //! | `evaluator` | [`Evaluator`]: operations on ciphertexts |
+//! | `model` | [`NoiseModel`]: circuits in clear with the error estimates of ciphertexts |
 //! | `cost` | [`CostModel`]: how long rotations take |
 //! | `scale` | [`Scale`]: exact scales |
 //! | `estimate` | [`Estimate`]: the error that each ciphertext carries |
@@ -33,6 +34,7 @@ pub(crate) mod factor;
 pub(crate) mod key_file;
 pub(crate) mod keys;
 pub(crate) mod message;
+pub(crate) mod model;
 pub(crate) mod parameters;
 pub(crate) mod release;
 pub(crate) mod requirements;
@@ -54,6 +56,7 @@ pub use factor::Factor;
 pub use key_file::KeyFile;
 pub use keys::{KeyRequest, Keys};
 pub use message::Message;
+pub use model::{ModelPlaintext, ModelVector, NoiseModel};
 pub use parameters::{Parameters, ParametersSpec};
 pub use release::Releases;
 pub use requirements::Requirements;

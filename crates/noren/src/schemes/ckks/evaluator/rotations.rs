@@ -126,7 +126,7 @@ impl Evaluator {
 }
 
 /// The estimate of a rotation, without the key switch.
-pub(super) fn rotated(estimate: &Estimate, steps: isize, slots: usize) -> Estimate {
+pub(in crate::schemes::ckks) fn rotated(estimate: &Estimate, steps: isize, slots: usize) -> Estimate {
     let steps = steps.rem_euclid(slots as isize) as usize;
     if steps == 0 { estimate.clone() } else { estimate.clone().rotated(steps, slots) }
 }

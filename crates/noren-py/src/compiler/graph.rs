@@ -1,0 +1,53 @@
+//! `Graph`: what a traced function computes.
+
+use std::sync::{Mutex, PoisonError};
+
+use noren::compiler::{Element, Graph};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::errors::raise;
+
+/// The operations of a traced function, each on the results of earlier ones.
+#[pyclass(frozen, name = "Graph", module = "noren.compiler")]
+#[derive(Default)]
+pub(crate) struct PyGraph(pub(crate) Mutex<Graph>);
+
+/// Position, shape, element type and range of a node.
+pub(crate) type Node = (usize, Vec<usize>, &'static str, f64, f64);
+
+#[pymethods]
+impl PyGraph {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Appends an operation, given as JSON, that the function asks for at a place such as "scores.py:12".
+    ///
+    /// Returns (position, shape, "bool" or "integer" or "real", low, high) of its result.
+    ///
+    /// Raises Error for operands that it does not take.
+    fn push(&self, operation: &str, place: &str) -> PyResult<Node> {
+        let operation = serde_json::from_str(operation)
+            .map_err(|error| PyValueError::new_err(format!("an operation could not be read: {error}")))?;
+        let mut graph = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let position = graph.push(operation, place).map_err(raise)?;
+        let node = graph.node(position);
+        Ok((position, node.shape.clone(), element_name(node.element), node.range.low, node.range.high))
+    }
+
+    /// Says which nodes the function returns. Raises Error for nodes that there are not.
+    fn finish(&self, outputs: Vec<usize>) -> PyResult<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).finish(outputs).map_err(raise)
+    }
+}
+
+/// The name of an element type.
+pub(crate) const fn element_name(element: Element) -> &'static str {
+    match element {
+        Element::Bool => "bool",
+        Element::Integer => "integer",
+        Element::Real => "real",
+    }
+}

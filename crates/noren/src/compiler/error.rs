@@ -1,0 +1,90 @@
+//! Errors of compiled functions.
+
+use noren_rlwe::error::SchemeError;
+
+use crate::schemes::error::readable;
+
+/// Errors of compiled functions.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompileError {
+    /// Operands of an operation whose shapes or types do not fit it.
+    #[error("{place}: {operation} of {found}: {needed}")]
+    Operands {
+        /// Where the function asks for it, such as `scores.py:12`.
+        place: String,
+        /// The operation.
+        operation: String,
+        /// The shapes or types.
+        found: String,
+        /// What the operation takes.
+        needed: String,
+    },
+    /// An operation that the scheme does not have.
+    #[error("{place}: {scheme} does not evaluate {operation}: {needed}")]
+    Unsupported {
+        /// Where the function asks for it.
+        place: String,
+        /// The operation.
+        operation: String,
+        /// The scheme.
+        scheme: &'static str,
+        /// What to do instead.
+        needed: String,
+    },
+    /// An argument range for which an operation is not defined.
+    #[error(
+        "{place}: {operation} of numbers in [{}, {}]: {needed}", readable(*low), readable(*high)
+    )]
+    Range {
+        /// Where the function asks for it.
+        place: String,
+        /// The operation.
+        operation: String,
+        /// The smallest argument.
+        low: f64,
+        /// The largest.
+        high: f64,
+        /// Where arguments must lie, and what to do.
+        needed: String,
+    },
+    /// A precision that the function does not reach.
+    #[error(
+        "precision {} was asked for, the nearest that is possible is {}: {reason}", readable(*wanted), readable(*nearest)
+    )]
+    Precision {
+        /// The absolute error that was asked for.
+        wanted: f64,
+        /// The smallest error bound that was found.
+        nearest: f64,
+        /// What limits it.
+        reason: String,
+    },
+    /// A function that takes more levels than any parameters have, or whose results no modulus holds.
+    #[error("the function takes {levels} levels, one after the other: {reason}")]
+    Budget {
+        /// The levels.
+        levels: usize,
+        /// What limits them, and what is possible.
+        reason: String,
+    },
+    /// A value that is outside of the range that was declared for its input.
+    #[error(
+        "input {input:?}: element {index} is {}, the declared range is [{}, {}]: declare a wider range and compile again, \
+         or clip the values", readable(*value), readable(*low), readable(*high)
+    )]
+    OutsideRange {
+        /// The name of the input.
+        input: String,
+        /// The position of the value, in row-major order.
+        index: usize,
+        /// The value.
+        value: f64,
+        /// The declared range.
+        low: f64,
+        /// The declared range.
+        high: f64,
+    },
+}
+
+impl SchemeError for CompileError {}

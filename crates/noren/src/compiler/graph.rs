@@ -1,0 +1,159 @@
+//! The graph of a traced function.
+
+use noren_rlwe::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::compiler::inference::infer;
+use crate::compiler::node::Node;
+use crate::compiler::operation::Operation;
+
+/// A function of arrays: operations, each on the results of earlier ones, of which some are returned.
+///
+/// Shapes, element types and ranges of all nodes follow from the operations.
+///
+/// # Examples
+/// ```
+/// use noren::compiler::{Binary, Element, Graph, Interval, Operation};
+///
+/// let mut graph = Graph::default();
+/// let range = Interval::new(-1.0, 1.0);
+/// let x = graph.push(Operation::Input { name: "x".into(), shape: vec![3], element: Element::Real, range }, "")?;
+/// let square = graph.push(Operation::Binary(Binary::Mul, x, x), "")?;
+/// graph.finish(vec![square])?;
+/// assert_eq!(graph.node(square).range, Interval::new(0.0, 1.0));
+/// assert_eq!(graph.evaluate(&[vec![0.5, -1.0, 0.0]])?, [[0.25, 1.0, 0.0]]);
+/// # Ok::<(), noren::error::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Graph {
+    nodes: Vec<Node>,
+    outputs: Vec<usize>,
+}
+
+/// The JSON of a graph: all that does not follow.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Record {
+    nodes: Vec<(Operation, String)>,
+    outputs: Vec<usize>,
+}
+
+/// The most nodes of a graph.
+const MOST_NODES: usize = 1 << 16;
+
+impl Graph {
+    /// Appends an operation on earlier nodes, and returns its position.
+    ///
+    /// # Errors
+    /// An operand that there is not; [`CompileError`](crate::compiler::CompileError) for operands that the operation does not
+    /// take, or for which it is not defined.
+    pub fn push(&mut self, operation: Operation, place: &str) -> Result<usize> {
+        if self.nodes.len() >= MOST_NODES {
+            return Err(Error::parameter("operations", self.nodes.len() + 1, format!("at most {MOST_NODES}")));
+        }
+        if let Some(missing) = operation.operands().into_iter().find(|&operand| operand >= self.nodes.len()) {
+            return Err(Error::parameter("operand", missing, format!("below {}", self.nodes.len())));
+        }
+        let (shape, element, range) = infer(&self.nodes, &operation, place)?;
+        self.nodes.push(Node { operation, place: place.to_owned(), shape, element, range });
+        Ok(self.nodes.len() - 1)
+    }
+
+    /// Says which nodes the function returns.
+    ///
+    /// # Errors
+    /// No node, or one that there is not.
+    pub fn finish(&mut self, outputs: Vec<usize>) -> Result<()> {
+        let nodes = self.nodes.len();
+        match outputs.iter().find(|&&output| output >= nodes) {
+            Some(output) => Err(Error::parameter("output", output, format!("below {nodes}"))),
+            None if outputs.is_empty() => {
+                Err(Error::Length { what: "outputs", found: 0, needed: "at least 1".to_owned() })
+            }
+            None => {
+                self.outputs = outputs;
+                Ok(())
+            }
+        }
+    }
+
+    /// The nodes, operands before what is computed from them.
+    #[must_use]
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// A node.
+    ///
+    /// # Panics
+    /// There is no such node.
+    #[must_use]
+    pub fn node(&self, position: usize) -> &Node {
+        &self.nodes[position]
+    }
+
+    /// The nodes that the function returns.
+    #[must_use]
+    pub fn outputs(&self) -> &[usize] {
+        &self.outputs
+    }
+
+    /// The nodes of the inputs, in the order of the arguments.
+    #[must_use]
+    pub fn inputs(&self) -> Vec<usize> {
+        let inputs = self.nodes.iter().enumerate();
+        inputs.filter(|(_, node)| matches!(node.operation, Operation::Input { .. })).map(|(at, _)| at).collect()
+    }
+
+    /// For each node whether an output depends on it.
+    #[must_use]
+    pub fn needed(&self) -> Vec<bool> {
+        let mut needed = vec![false; self.nodes.len()];
+        self.outputs.iter().for_each(|&output| needed[output] = true);
+        for at in (0..self.nodes.len()).rev() {
+            if needed[at] {
+                self.nodes[at].operation.operands().iter().for_each(|&operand| needed[operand] = true);
+            }
+        }
+        needed
+    }
+
+    /// For each node the nodes that are computed from it and that an output depends on.
+    #[must_use]
+    pub fn consumers(&self) -> Vec<Vec<usize>> {
+        let needed = self.needed();
+        let mut consumers = vec![Vec::new(); self.nodes.len()];
+        for (at, node) in self.nodes.iter().enumerate().filter(|(at, _)| needed[*at]) {
+            node.operation.operands().iter().for_each(|&operand| consumers[operand].push(at));
+        }
+        consumers
+    }
+
+    /// The graph as JSON.
+    ///
+    /// # Panics
+    /// Never: every graph has a JSON form.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let nodes = self.nodes.iter().map(|node| (node.operation.clone(), node.place.clone())).collect();
+        let record = Record { nodes, outputs: self.outputs.clone() };
+        serde_json::to_string(&record).expect("numbers, strings and lists have a JSON form")
+    }
+
+    /// The graph that this JSON describes.
+    ///
+    /// Nothing is allocated by a number in the text that is not the length of a list in it.
+    ///
+    /// # Errors
+    /// Text that is not the JSON of a graph; a graph that could not have been made.
+    pub fn from_json(text: &str) -> Result<Self> {
+        let refused = |error| Error::parameter("graph", format!("refused ({error})"), "the JSON of a graph");
+        let Record { nodes, outputs } = serde_json::from_str(text).map_err(refused)?;
+        let mut graph = Self::default();
+        for (operation, place) in nodes {
+            graph.push(operation, &place)?;
+        }
+        graph.finish(outputs)?;
+        Ok(graph)
+    }
+}

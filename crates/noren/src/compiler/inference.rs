@@ -1,0 +1,297 @@
+//! Shapes, element types and ranges of the results of operations.
+
+use noren_rlwe::error::{Error, Result};
+
+use crate::compiler::error::CompileError;
+use crate::compiler::interval::Interval;
+use crate::compiler::node::Node;
+use crate::compiler::operation::{Binary, Element, Operation, Reduction, Unary};
+use crate::compiler::shape::{broadcast, size, without};
+
+/// The most elements of a node.
+const MOST_ELEMENTS: usize = 1 << 24;
+
+/// The most axes of a node.
+const MOST_AXES: usize = 32;
+
+/// The most coefficients of a polynomial.
+const MOST_COEFFICIENTS: usize = 1 << 10;
+
+/// Integers up to this absolute value are exact in `f64`.
+const LARGEST_INTEGER: f64 = (1u64 << 53) as f64;
+
+/// Shape, element type and range of the result of an operation on earlier nodes.
+///
+/// # Errors
+/// [`CompileError::Operands`] and [`CompileError::Range`].
+pub(super) fn infer(nodes: &[Node], operation: &Operation, place: &str) -> Result<(Vec<usize>, Element, Interval)> {
+    let context = Context { operation, place };
+    let result = context.infer(nodes)?;
+    let (shape, element, range) = &result;
+    if size(shape).is_none_or(|size| size > MOST_ELEMENTS || size == 0) || shape.len() > MOST_AXES {
+        let needed = format!("1 to {MOST_ELEMENTS} elements in at most {MOST_AXES} axes");
+        return Err(context.operands(format!("a result of shape {shape:?}"), needed));
+    }
+    if !range.is_proper() {
+        return Err(context.range(*range, "results that are finite: declare a narrower range of inputs"));
+    }
+    if *element != Element::Real && range.magnitude() > LARGEST_INTEGER {
+        return Err(context.range(*range, "integers of at most 2^53: declare a narrower range of inputs"));
+    }
+    Ok(result)
+}
+
+/// An operation and its place, for messages.
+struct Context<'a> {
+    operation: &'a Operation,
+    place: &'a str,
+}
+
+impl Context<'_> {
+    fn infer(&self, nodes: &[Node]) -> Result<(Vec<usize>, Element, Interval)> {
+        match self.operation {
+            Operation::Input { shape, element, range, .. } => {
+                let whole = range.low.fract() == 0.0 && range.high.fract() == 0.0;
+                if *element != Element::Real && !whole {
+                    return Err(self.range(*range, "a range of integers"));
+                }
+                if *element == Element::Bool && !(range.low >= 0.0 && range.high <= 1.0) {
+                    return Err(self.range(*range, "0 to 1 for truth values"));
+                }
+                Ok((shape.clone(), *element, *range))
+            }
+            Operation::Constant { shape, element, values } => {
+                self.check_count("values", values.len(), shape)?;
+                let range = Interval::of(values);
+                if !values.iter().all(|x| x.is_finite()) {
+                    return Err(self.range(range, "finite constants"));
+                }
+                if *element != Element::Real && values.iter().any(|x| x.fract() != 0.0) {
+                    return Err(self.range(range, "integers"));
+                }
+                Ok((shape.clone(), *element, range))
+            }
+            Operation::Gather { of, shape, positions } => {
+                let node = &nodes[*of];
+                self.check_count("positions", positions.len(), shape)?;
+                let count = size(&node.shape).unwrap_or(0) as i64;
+                if let Some(outside) = positions.iter().find(|&&position| position < -1 || position >= count) {
+                    return Err(self.operands(format!("position {outside}"), format!("-1 to {}", count - 1)));
+                }
+                let zero = positions.contains(&-1);
+                let range = if zero { node.range.hull(Interval::point(0.0)) } else { node.range };
+                Ok((shape.clone(), node.element, range))
+            }
+            Operation::Unary(kind, of) => self.unary(*kind, &nodes[*of]),
+            Operation::Binary(kind, a, b) => self.binary(*kind, &nodes[*a], &nodes[*b], a == b),
+            Operation::Select(condition, a, b) => {
+                let [condition, a, b] = [condition, a, b].map(|&at| &nodes[at]);
+                if condition.element != Element::Bool {
+                    return Err(self.operands(describe(condition), "a condition of truth values".to_owned()));
+                }
+                let shape = broadcast(&a.shape, &b.shape).and_then(|shape| broadcast(&condition.shape, &shape));
+                let found = || format!("{}, {} and {}", describe(condition), describe(a), describe(b));
+                let shape = shape.ok_or_else(|| self.operands(found(), "shapes that broadcast".to_owned()))?;
+                Ok((shape, a.element.max(b.element), a.range.hull(b.range)))
+            }
+            Operation::MatMul { of, columns, matrix } => self.matrix(&nodes[*of], *columns, matrix),
+            Operation::Reduce(kind, of, axes) => self.reduce(*kind, &nodes[*of], axes),
+            Operation::Polynomial(of, coefficients) => {
+                let node = &nodes[*of];
+                self.check_number(node)?;
+                if !(1..=MOST_COEFFICIENTS).contains(&coefficients.len()) || !coefficients.iter().all(|c| c.is_finite())
+                {
+                    let found = format!("{} coefficients", coefficients.len());
+                    return Err(self.operands(found, format!("1 to {MOST_COEFFICIENTS}, all finite")));
+                }
+                let whole = coefficients.iter().all(|c| c.fract() == 0.0);
+                let element = if whole { node.element.max(Element::Integer) } else { Element::Real };
+                Ok((node.shape.clone(), element, polynomial_range(coefficients, node.range)))
+            }
+            Operation::Function { name, of, error } => {
+                let node = &nodes[*of];
+                if !(*error >= 0.0 && error.is_finite()) {
+                    return Err(
+                        self.operands(format!("an error of {error}"), "a finite error of at least 0".to_owned())
+                    );
+                }
+                let range = name.range(node.range).map_err(|needed| self.range(node.range, needed))?;
+                Ok((node.shape.clone(), Element::Real, range))
+            }
+            Operation::Table { of, first, values, element } => {
+                let node = &nodes[*of];
+                let domain = Interval::new(*first as f64, *first as f64 + values.len() as f64 - 1.0);
+                if node.element == Element::Real {
+                    return Err(self.operands(describe(node), "integers".to_owned()));
+                }
+                if values.is_empty() || node.range.low < domain.low || node.range.high > domain.high {
+                    let needed = format!("from {} to {}, for which the table has values", domain.low, domain.high);
+                    return Err(self.range(node.range, &needed));
+                }
+                let whole = *element == Element::Real || values.iter().all(|x| x.fract() == 0.0);
+                if !whole || !values.iter().all(|x| x.is_finite()) {
+                    return Err(self.operands("a table".to_owned(), "values of its type, all finite".to_owned()));
+                }
+                let at = |x: f64| (x - domain.low) as usize;
+                let range = Interval::of(&values[at(node.range.low)..=at(node.range.high)]);
+                Ok((node.shape.clone(), *element, range))
+            }
+        }
+    }
+
+    fn unary(&self, kind: Unary, node: &Node) -> Result<(Vec<usize>, Element, Interval)> {
+        let range = match kind {
+            Unary::Not if node.element == Element::Bool => Interval::point(1.0).plus(node.range.negated()),
+            Unary::Not => return Err(self.operands(describe(node), "truth values".to_owned())),
+            Unary::Neg => node.range.negated(),
+            Unary::Abs => node.range.abs(),
+            Unary::Sign => Interval::new(Unary::Sign.of(node.range.low), Unary::Sign.of(node.range.high)),
+        };
+        let element = if kind == Unary::Not { Element::Bool } else { node.element.max(Element::Integer) };
+        Ok((node.shape.clone(), element, range))
+    }
+
+    fn binary(&self, kind: Binary, a: &Node, b: &Node, same: bool) -> Result<(Vec<usize>, Element, Interval)> {
+        let found = || format!("{} and {}", describe(a), describe(b));
+        let shape =
+            broadcast(&a.shape, &b.shape).ok_or_else(|| self.operands(found(), "shapes that broadcast".to_owned()))?;
+        let element = a.element.max(b.element);
+        let bitwise = matches!(kind, Binary::And | Binary::Or | Binary::Xor);
+        let integers =
+            bitwise || matches!(kind, Binary::FloorDivide | Binary::Remainder | Binary::ShiftLeft | Binary::ShiftRight);
+        if integers && element == Element::Real {
+            return Err(self.operands(found(), "integers".to_owned()));
+        }
+        if matches!(kind, Binary::FloorDivide | Binary::Remainder) && b.range.contains(0.0) {
+            return Err(self.range(b.range, "a divisor that is never 0: declare its range, such as from 1 on"));
+        }
+        if kind == Binary::Remainder && b.range.low <= 0.0 {
+            return Err(self.range(b.range, "a positive divisor"));
+        }
+        if matches!(kind, Binary::ShiftLeft | Binary::ShiftRight) && !(b.range.low >= 0.0 && b.range.high < 64.0) {
+            return Err(self.range(b.range, "shifts by 0 to 63 bits"));
+        }
+        if kind.compares() {
+            return Ok((shape, Element::Bool, Interval::new(0.0, 1.0)));
+        }
+        let keeps = bitwise || matches!(kind, Binary::Minimum | Binary::Maximum);
+        let element = if keeps { element } else { element.max(Element::Integer) };
+        let range = match kind {
+            Binary::Mul if same => a.range.power(2),
+            Binary::Sub if same => Interval::point(0.0),
+            _ => a.range.binary(kind, b.range),
+        };
+        let range = if element == Element::Bool { range.clipped(Interval::new(0.0, 1.0)) } else { range };
+        Ok((shape, element, range))
+    }
+
+    fn matrix(&self, node: &Node, columns: usize, matrix: &[f64]) -> Result<(Vec<usize>, Element, Interval)> {
+        self.check_number(node)?;
+        let Some((&rows, outer)) = node.shape.split_last() else {
+            return Err(self.operands("a number".to_owned(), "an array of at least one axis".to_owned()));
+        };
+        if columns == 0 || rows.checked_mul(columns) != Some(matrix.len()) || !matrix.iter().all(|x| x.is_finite()) {
+            let found = format!("{} and a matrix of {} entries in {columns} columns", describe(node), matrix.len());
+            return Err(self.operands(found, format!("a matrix of {rows} rows, with finite entries")));
+        }
+        let whole = matrix.iter().all(|x| x.fract() == 0.0);
+        let term = |row: usize, column: usize| node.range.times(Interval::point(matrix[row * columns + column]));
+        let column = |column| (0..rows).fold(Interval::point(0.0), |sum, row| sum.plus(term(row, column)));
+        let range = (1..columns).fold(column(0), |hull, k| hull.hull(column(k)));
+        let element = if whole { node.element.max(Element::Integer) } else { Element::Real };
+        Ok((outer.iter().copied().chain([columns]).collect(), element, range))
+    }
+
+    fn reduce(&self, kind: Reduction, node: &Node, axes: &[usize]) -> Result<(Vec<usize>, Element, Interval)> {
+        let proper = axes.windows(2).all(|pair| pair[0] < pair[1]) && axes.iter().all(|&axis| axis < node.shape.len());
+        if !proper || axes.is_empty() {
+            return Err(self.operands(format!("axes {axes:?} of {}", describe(node)), "its axes, in order".to_owned()));
+        }
+        let count = axes.iter().map(|&axis| node.shape[axis]).product::<usize>();
+        let shape = without(&node.shape, axes);
+        Ok(match kind {
+            Reduction::Sum => (shape, node.element.max(Element::Integer), node.range.repeated(count)),
+            Reduction::Product => {
+                let element = node.element.max(Element::Integer);
+                let exponent = u32::try_from(count).unwrap_or(u32::MAX);
+                let sizes = node.range.abs().power(exponent);
+                let range = match count {
+                    1 => node.range,
+                    _ if node.range.low < 0.0 => Interval::new(-sizes.high, sizes.high),
+                    _ => sizes,
+                };
+                (shape, element, range)
+            }
+            Reduction::Maximum | Reduction::Minimum => (shape, node.element, node.range),
+        })
+    }
+
+    fn check_number(&self, node: &Node) -> Result<()> {
+        if node.element != Element::Bool {
+            return Ok(());
+        }
+        Err(self.operands(describe(node), "numbers: select them by where".to_owned()))
+    }
+
+    fn check_count(&self, what: &str, found: usize, shape: &[usize]) -> Result<()> {
+        if size(shape) == Some(found) {
+            return Ok(());
+        }
+        Err(self.operands(format!("{found} {what} in shape {shape:?}"), format!("as many {what} as elements")))
+    }
+
+    fn operands(&self, found: String, needed: String) -> Error {
+        let (place, operation) = (self.place.to_owned(), self.operation.name());
+        CompileError::Operands { place, operation, found, needed }.into()
+    }
+
+    fn range(&self, range: Interval, needed: &str) -> Error {
+        CompileError::Range {
+            place: self.place.to_owned(),
+            operation: self.operation.name(),
+            low: range.low,
+            high: range.high,
+            needed: needed.to_owned(),
+        }
+        .into()
+    }
+}
+
+/// Shape and type in words.
+fn describe(node: &Node) -> String {
+    let element = match node.element {
+        Element::Bool => "truth values",
+        Element::Integer => "integers",
+        Element::Real => "real numbers",
+    };
+    format!("{element} of shape {:?}", node.shape)
+}
+
+/// Parts into which an interval is cut to bound a polynomial.
+const PARTS: usize = 64;
+
+/// Where a polynomial lies on an interval: the hull of Horner's scheme with intervals about the middle of each of 64 parts.
+pub(super) fn polynomial_range(coefficients: &[f64], of: Interval) -> Interval {
+    let width = (of.high - of.low) / PARTS as f64;
+    let part = |k: usize| {
+        let middle = of.low + width * (k as f64 + 0.5);
+        let shifted = shifted(coefficients, middle);
+        let offset = Interval::new(-width / 2.0, width / 2.0);
+        let powers = shifted.iter().enumerate();
+        powers.fold(Interval::point(0.0), |sum, (e, &c)| {
+            sum.plus(offset.power(u32::try_from(e).unwrap_or(u32::MAX)).times(Interval::point(c)))
+        })
+    };
+    (1..PARTS).fold(part(0), |hull, k| hull.hull(part(k)))
+}
+
+/// The coefficients of `p(x + by)`.
+fn shifted(coefficients: &[f64], by: f64) -> Vec<f64> {
+    let mut result = coefficients.to_vec();
+    for start in 0..result.len() {
+        for k in (start..result.len() - 1).rev() {
+            result[k] += by * result[k + 1];
+        }
+    }
+    result
+}

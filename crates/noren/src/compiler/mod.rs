@@ -1,0 +1,55 @@
+//! Functions of arrays, compiled: from a traced graph to a client half and a server half.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `operation`, `node`, `graph` | [`Graph`]: what a function computes, with shapes, types and ranges of all nodes |
+//! | `interval`, `ranges`, `shape`, `inference` | where results lie, how shapes broadcast, what follows from an operation |
+//! | `reference` | the function in clear, the oracle |
+//! | `simplify` | sums of powers as polynomials |
+//! | `layout` | where elements lie in slots |
+//! | `slots` | graphs on slots, by the circuits of [`crate::circuits`], on any evaluator |
+//! | `signs` | comparisons of real numbers by polynomials |
+//! | `columns` | graphs on columns of TFHE, by [`crate::programs::columns`] |
+//! | `bootstraps` | how many bootstraps nodes take on columns |
+//! | `recording` | a dry run: views of inputs, levels, keys, counts |
+//! | `options`, `parameters`, `moduli`, `choice` | what the caller asks for; parameters from it; which scheme comes first |
+//! | `program`, `halves` | [`Program`]: encryption, evaluation, decryption and simulation |
+//! | `message` | [`Message`]: the bytes between the halves |
+//! | `explain` | [`Explanation`]: what a function does, step by step |
+
+mod bootstraps;
+pub(crate) mod choice;
+mod columns;
+pub(crate) mod error;
+mod explain;
+pub(crate) mod graph;
+pub(crate) mod halves;
+mod inference;
+pub(crate) mod interval;
+mod layout;
+pub(crate) mod message;
+mod moduli;
+pub(crate) mod node;
+pub(crate) mod operation;
+pub(crate) mod options;
+mod parameters;
+pub(crate) mod program;
+mod ranges;
+mod recording;
+mod reference;
+mod shape;
+mod signs;
+mod simplify;
+mod slots;
+
+pub use choice::{Draft, order};
+pub use error::CompileError;
+pub use explain::{Explanation, Step};
+pub use graph::Graph;
+pub use halves::Outcome;
+pub use interval::Interval;
+pub use message::{Direction, Message};
+pub use node::Node;
+pub use operation::{Binary, Element, Function, Operation, Reduction, Unary};
+pub use options::{Options, Scheme};
+pub use program::Program;

@@ -1,0 +1,92 @@
+//! The function in clear, as its definition says: the oracle of the compiler.
+
+use noren_rlwe::error::{Error, Result};
+
+use crate::compiler::graph::Graph;
+use crate::compiler::operation::Operation;
+use crate::compiler::shape::{broadcast_positions, indices, position_of, size, without};
+
+impl Graph {
+    /// The outputs for these inputs in clear, each in row-major order.
+    ///
+    /// # Errors
+    /// Another number of inputs, or of elements of an input.
+    pub fn evaluate(&self, inputs: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
+        let values = self.evaluate_all(inputs)?;
+        Ok(self.outputs().iter().map(|&output| values[output].clone()).collect())
+    }
+
+    /// The results of all nodes that an output depends on; nothing for the others.
+    pub(super) fn evaluate_all(&self, inputs: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
+        let positions = self.inputs();
+        check("inputs", inputs.len(), positions.len())?;
+        let mut values: Vec<Vec<f64>> = Vec::with_capacity(self.nodes().len());
+        let needed = self.needed();
+        for (at, node) in self.nodes().iter().enumerate() {
+            let input = positions.iter().position(|&position| position == at);
+            if let Some(input) = input {
+                check("elements of an input", inputs[input].len(), size(&node.shape).unwrap_or(0))?;
+            }
+            let result = match input {
+                _ if !needed[at] => Vec::new(),
+                Some(input) => inputs[input].clone(),
+                None => self.result(at, &values),
+            };
+            values.push(result);
+        }
+        Ok(values)
+    }
+
+    /// The result of one node from those of its operands.
+    fn result(&self, at: usize, values: &[Vec<f64>]) -> Vec<f64> {
+        let node = self.node(at);
+        let spread = |operand: usize| -> Vec<f64> {
+            let positions = broadcast_positions(&self.node(operand).shape, &node.shape);
+            positions.into_iter().map(|position| values[operand][position]).collect()
+        };
+        let each = |of: usize, f: &dyn Fn(f64) -> f64| values[of].iter().map(|&x| f(x)).collect();
+        match &node.operation {
+            Operation::Input { .. } => Vec::new(),
+            Operation::Constant { values, .. } => values.clone(),
+            Operation::Gather { of, positions, .. } => {
+                positions.iter().map(|&at| usize::try_from(at).map_or(0.0, |at| values[*of][at])).collect()
+            }
+            Operation::Unary(kind, of) => each(*of, &|x| kind.of(x)),
+            Operation::Binary(kind, a, b) => {
+                spread(*a).into_iter().zip(spread(*b)).map(|(a, b)| kind.of(a, b)).collect()
+            }
+            Operation::Select(condition, a, b) => {
+                let pairs = spread(*a).into_iter().zip(spread(*b));
+                spread(*condition).into_iter().zip(pairs).map(|(c, (a, b))| if c != 0.0 { a } else { b }).collect()
+            }
+            Operation::MatMul { of, columns, matrix } => {
+                let rows = matrix.len() / columns;
+                let product = |row: &[f64]| -> Vec<f64> {
+                    let sum = |k: usize| row.iter().enumerate().map(|(c, x)| x * matrix[c * columns + k]).sum();
+                    (0..*columns).map(sum).collect()
+                };
+                values[*of].chunks(rows).flat_map(product).collect()
+            }
+            Operation::Reduce(kind, of, axes) => {
+                let shape = &self.node(*of).shape;
+                let mut result: Vec<Option<f64>> = vec![None; size(&node.shape).unwrap_or(0)];
+                for (index, &x) in indices(shape).zip(&values[*of]) {
+                    let to = &mut result[position_of(&without(&index, axes), &node.shape)];
+                    *to = Some(to.map_or(x, |total| kind.binary().of(total, x)));
+                }
+                result.into_iter().map(|total| total.unwrap_or(0.0)).collect()
+            }
+            Operation::Polynomial(of, coefficients) => {
+                each(*of, &|x| coefficients.iter().rev().fold(0.0, |value, c| value * x + c))
+            }
+            Operation::Function { name, of, .. } => each(*of, &|x| name.of(x)),
+            Operation::Table { of, first, values: table, .. } => {
+                each(*of, &|x| table.get((x - *first as f64) as usize).copied().unwrap_or(f64::NAN))
+            }
+        }
+    }
+}
+
+fn check(what: &'static str, found: usize, needed: usize) -> Result<()> {
+    if found == needed { Ok(()) } else { Err(Error::Length { what, found, needed: needed.to_string() }) }
+}

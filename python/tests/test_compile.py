@@ -1,0 +1,328 @@
+"""Compiled functions: twelve of them against numpy, processes of their own, and what is refused."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noren
+from noren import Input, compiler
+
+RNG = np.random.default_rng(7)
+WEIGHTS = RNG.uniform(-1, 1, 6)
+HIDDEN = RNG.uniform(-0.6, 0.6, (5, 4))
+LAST = RNG.uniform(-0.6, 0.6, (2, 5))
+PRICES = np.array([(7 * at) % 200 for at in range(256)])
+
+
+def linear(x: Any) -> Any:
+    return x @ WEIGHTS + 0.5
+
+
+def logistic(x: Any) -> Any:
+    return compiler.sigmoid(x @ WEIGHTS - 0.25)
+
+
+def moments(x: Any) -> Any:
+    return x.mean(axis=0), x.var(axis=0, ddof=1)
+
+
+def polynomial(x: Any) -> Any:
+    return 1 + x * (0.5 - x * (2 - x * 0.25)) + x**5
+
+
+def dot(x: Any, y: Any) -> Any:
+    return x @ y
+
+
+def chain(x: Any) -> Any:
+    return LAST @ np.tanh(HIDDEN @ x + 0.1)
+
+
+def product(x: Any) -> Any:
+    return x.prod()
+
+
+def distance(table: Any, record: Any) -> Any:
+    return ((table - record) ** 2).sum(axis=1)
+
+
+def network(x: Any) -> Any:
+    return LAST @ np.maximum(HIDDEN @ x + 0.1, 0)
+
+
+def counting(x: Any, y: Any) -> Any:
+    return (x * y).sum(), 3 * x - y
+
+
+def compared(x: Any, y: Any) -> Any:
+    return np.where(x > y, x - y, y), (x == y).sum()
+
+
+def divided(x: Any) -> Any:
+    return compiler.table(PRICES, x) // 8, x % 7
+
+
+def largest(x: Any) -> Any:
+    return x.max(), np.minimum(x, 20)
+
+
+REAL: list[tuple[Callable[..., Any], list[Input], float]] = [
+    (linear, [Input((20, 6), -1.0, 1.0)], 1e-3),
+    (logistic, [Input((20, 6), -1.0, 1.0)], 1e-3),
+    (moments, [Input((20, 3), -1.0, 1.0)], 1e-3),
+    (polynomial, [Input(50, -1.0, 1.0)], 1e-3),
+    (dot, [Input(30, -1.0, 1.0), Input(30, -1.0, 1.0)], 1e-3),
+    (chain, [Input(4, -1.0, 1.0)], 1e-2),
+    (product, [Input(7, 0.5, 1.5)], 1e-2),
+    (distance, [Input((9, 4), -1.0, 1.0), Input(4, -1.0, 1.0)], 1e-3),
+    (network, [Input(4, -1.0, 1.0)], 5e-2),
+]
+EXACT: list[tuple[Callable[..., Any], list[Input], str]] = [
+    (counting, [Input(12, -20, 20), Input(12, 0, 30)], "bgv"),
+    (compared, [Input(4, -50, 50), Input(4, -50, 50)], "tfhe"),
+    (divided, [Input(3, 0, 255)], "tfhe"),
+    (largest, [Input(4, 0, 60)], "tfhe"),
+]
+
+
+def drawn(inputs: list[Input]) -> list[Any]:
+    def one(spec: Input) -> Any:
+        if spec.element == "integer":
+            return RNG.integers(int(spec.low), int(spec.high), spec.shape, endpoint=True)
+        return RNG.uniform(spec.low, spec.high, spec.shape)
+
+    return [one(spec) for spec in inputs]
+
+
+def paired(found: Any) -> list[Any]:
+    return list(found) if isinstance(found, tuple) and isinstance(found[0], tuple) else [found]
+
+
+@pytest.mark.parametrize(("function", "inputs", "precision"), REAL, ids=[case[0].__name__ for case in REAL])
+def test_real_functions_are_within_their_bounds(
+    function: Callable[..., Any], inputs: list[Input], precision: float
+) -> None:
+    f = noren.compile(function, *inputs, precision=precision, security=None)
+    assert f.scheme == "ckks"
+    arguments = drawn(inputs)
+    plain = function(*arguments)
+    expected = plain if isinstance(plain, tuple) else (plain,)
+    keys = f.client.keygen()
+    reply = f.server.run(f.client.encrypt(*arguments), keys)
+    for results in (f.client.decrypt(reply, bound=True), f.simulate(*arguments, bound=True)):
+        for (values, bound), wanted in zip(paired(results), expected, strict=True):
+            assert values.shape == np.shape(wanted)
+            assert bound <= precision
+            assert np.abs(values - wanted).max() <= bound
+
+
+@pytest.mark.parametrize(("function", "inputs", "scheme"), EXACT, ids=[case[0].__name__ for case in EXACT])
+def test_exact_functions_equal_numpy(function: Callable[..., Any], inputs: list[Input], scheme: str) -> None:
+    f = noren.compile(function, *inputs, security=None)
+    assert f.scheme == scheme
+    arguments = drawn(inputs)
+    keys = f.client.keygen()
+    results = f.client.decrypt(f.server.run(f.client.encrypt(*arguments), keys))
+    for found, simulated, wanted in zip(results, f.simulate(*arguments), function(*arguments), strict=True):
+        assert (found == wanted).all()
+        assert (simulated == wanted).all()
+        assert found.dtype == np.int64
+
+
+SERVER = """
+import sys
+from pathlib import Path
+from noren import compiler
+server = compiler.Server.load(sys.argv[1], min_security=int(sys.argv[5]))
+Path(sys.argv[4]).write_bytes(server.run(Path(sys.argv[3]).read_bytes(), sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "security"),
+    [
+        (linear, [Input((20, 6), -1.0, 1.0)], 128),
+        (counting, [Input(12, -20, 20), Input(12, 0, 30)], None),
+        (largest, [Input(4, 0, 60)], None),
+    ],
+    ids=["linear", "counting", "largest"],
+)
+def test_client_and_server_are_processes_of_their_own(
+    tmp_path: Path, function: Callable[..., Any], inputs: list[Input], security: Any
+) -> None:
+    program, secret, keys, request, reply = (tmp_path / name for name in ("f.noren", "secret", "keys", "in", "out"))
+    f = noren.compile(function, *inputs, security=security)
+    f.save(program)
+    f.client.keygen().save(keys)
+    f.client.save_secret(secret)
+    assert secret.stat().st_mode & 0o777 == 0o600
+    arguments = drawn(inputs)
+    request.write_bytes(f.client.encrypt(*arguments))
+    bits = security or 0
+    command = [sys.executable, "-W", "ignore", "-c", SERVER, *map(str, (program, keys, request, reply, bits))]
+    subprocess.run(command, check=True)
+    client = compiler.Client.load(program, secret, min_security=bits)
+    found = client.decrypt(reply.read_bytes(), bound=True)
+    expected = function(*arguments)
+    for (values, bound), wanted in zip(
+        paired(found), expected if isinstance(expected, tuple) else [expected], strict=True
+    ):
+        assert np.abs(values - wanted).max() <= bound
+
+
+def loops(x: Any) -> Any:
+    total = 0
+    power = np.ones_like(x)
+    for at, row in enumerate(x):
+        total += (at + 1) * row
+    for _ in range(3):
+        power = power * x
+    rolled = np.roll(power, 1, axis=1)[:, ::-1]
+    return total, np.concatenate([rolled, x.T[:1, :2].reshape(1, 2).repeat(2, axis=1)[:, :4]])
+
+
+def test_loops_unroll_and_elements_are_rearranged() -> None:
+    x = RNG.uniform(-1, 1, (3, 4))
+    f = noren.compile(loops, Input((3, 4), -1.0, 1.0), precision=1e-3, security=None)
+    keys = f.client.keygen()
+    reply = f.server.run(f.client.encrypt(x), keys)
+    for (values, bound), wanted in zip(f.client.decrypt(reply, bound=True), loops(x), strict=True):
+        assert values.shape == wanted.shape
+        assert np.abs(values - wanted).max() <= bound
+
+
+def booleans(x: Any, y: Any) -> Any:
+    both = (x > 3) & (y <= 5)
+    chosen = np.where(both + (x == 0), x < y, x == y)
+    return chosen, np.count_nonzero(both), np.sign(x - y) * abs(y), (x << 2) - (y >> 1)
+
+
+def test_truth_values_are_computed_with() -> None:
+    inputs = [Input(4, 0, 9), Input(4, -8, 9)]
+    f = noren.compile(booleans, *inputs, security=None)
+    arguments = drawn(inputs)
+    keys = f.client.keygen()
+    results = f.client.decrypt(f.server.run(f.client.encrypt(*arguments), keys))
+    for found, wanted in zip(results, booleans(*arguments), strict=True):
+        assert (found == wanted).all()
+
+
+def test_a_program_of_no_security_is_refused_unless_asked_for(tmp_path: Path) -> None:
+    f = noren.compile(linear, Input((20, 6), -1.0, 1.0), security=None)
+    f.save(tmp_path / "f")
+    with pytest.raises(noren.InsecureError):
+        compiler.Compiled.load(tmp_path / "f")
+    loaded = compiler.Compiled.load(tmp_path / "f", min_security=0)
+    assert bytes(loaded) == bytes(f)
+    x = RNG.uniform(-1, 1, (20, 6))
+    assert np.abs(loaded.simulate(x) - linear(x)).max() < loaded.precision
+    (tmp_path / "g").write_bytes(b"{}")
+    with pytest.raises(noren.Error, match="refused"):
+        compiler.Compiled.load(tmp_path / "g")
+
+
+def test_explanations_have_a_table_and_a_plot(tmp_path: Path) -> None:
+    f = noren.compile(chain, Input(4, -1.0, 1.0), precision=1e-2, security=None)
+    explanation = f.explain()
+    text = str(explanation)
+    for word in ("mat mul", "test_compile.py", "tanh"):
+        assert word in text.replace("matmul", "mat mul")
+    assert explanation.bound <= explanation.precision == 1e-2
+    assert explanation.levels >= explanation.steps[-1]["level"]
+    assert explanation.counts["plain_products"] > 0
+    of_integers = noren.compile(largest, Input(4, 0, 60), security=None).explain()
+    assert of_integers.bootstraps == of_integers.counts["bootstraps"] > 0
+    assert "bootstraps" in str(of_integers)
+    assert "rotations" not in str(of_integers).split("\n\n")[1]
+    explanation.plot(tmp_path / "plan.svg")
+    assert (tmp_path / "plan.svg").stat().st_size > 0
+
+
+def branches(x: Any) -> Any:
+    return x if x.sum() > 0 else -x
+
+
+def converts(x: Any) -> Any:
+    return x * float(x[0])
+
+
+def indexes(x: Any) -> Any:
+    return PRICES[x]
+
+
+def sorts(x: Any) -> Any:
+    return np.sort(x)
+
+
+def rounds(x: Any) -> Any:
+    return np.rint(x)
+
+
+def compares(x: Any) -> Any:
+    return np.where(x > 0, x, 0)
+
+
+def inverts(x: Any) -> Any:
+    return 1 / x
+
+
+def assigns(x: Any) -> Any:
+    x[0] = 1
+    return x
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "words"),
+    [
+        (branches, compiler.TraceError, ["test_compile.py:", "np.where"]),
+        (converts, compiler.TraceError, ["test_compile.py:", "Python number"]),
+        (indexes, compiler.TraceError, ["test_compile.py:", "noren.compiler.table"]),
+        (sorts, compiler.TraceError, ["np.sort is not traced", "reshape"]),
+        (rounds, compiler.TraceError, ["np.rint is not traced", "tanh"]),
+        (compares, noren.Error, ["test_compile.py:", "dead_zone"]),
+        (inverts, noren.Error, ["test_compile.py:", "must not reach 0"]),
+        (assigns, compiler.TraceError, ["test_compile.py:", "np.concatenate"]),
+    ],
+)
+def test_what_cannot_be_compiled_is_named_with_its_place(
+    function: Callable[..., Any], error: type[Exception], words: list[str]
+) -> None:
+    with pytest.raises(error) as caught:
+        noren.compile(function, Input(4, -1.0, 1.0), security=None)
+    for word in words:
+        assert word in str(caught.value), str(caught.value)
+
+
+def test_ranges_are_asked_for_and_kept() -> None:
+    with pytest.raises(noren.RangeError, match="has no range"):
+        noren.compile(linear, np.zeros((3, 6)))
+    data = RNG.uniform(-1, 1, (3, 6))
+    f = noren.compile(linear, data, ranges="data", security=None)
+    f.client.keygen()
+    outside = data.copy()
+    outside[0, 5] = 3.5
+    with pytest.raises(noren.Error, match=r"element 5 is 3\.5, the declared range"):
+        f.client.encrypt(outside)
+    with pytest.raises(noren.EncodingError, match=r"\(3, 6\) was compiled"):
+        f.client.encrypt(data.T)
+    g = noren.compile(linear, data, ranges=[(-2.0, 2.0)], security=None)
+    with pytest.raises(noren.WireError, match="another compiled function"):
+        g.server.run(f.client.encrypt(data), g.client.keygen())
+
+
+def test_budgets_that_cannot_be_met_name_the_nearest() -> None:
+    with pytest.raises(noren.Error, match="the nearest that is possible is"):
+        noren.compile(polynomial, Input(4, -1.0, 1.0), precision=1e-14)
+
+
+def test_comparisons_of_real_numbers_have_a_dead_zone() -> None:
+    f = noren.compile(compares, Input(6, -1.0, 1.0), dead_zone=0.05, precision=1e-2, security=None)
+    x = np.array([-1.0, -0.4, -0.06, 0.06, 0.4, 1.0])
+    values, bound = f.simulate(x, bound=True)
+    assert bound <= 1e-2
+    assert np.abs(values - compares(x)).max() <= bound
