@@ -98,6 +98,8 @@ class Candidate:
     """What the server's time consists of."""
     reasons: tuple[str, ...]
     """What speaks for it and against it."""
+    script: str
+    """A Python script that does it once, on random values, with these parameters and keys."""
 
 
 @dataclass(frozen=True)
@@ -292,6 +294,7 @@ def _candidate(row: dict[str, Any]) -> Candidate:
         log2_failure=accuracy.get("exact-but-for"),
         parts=parts,
         reasons=tuple(row["reasons"]),
+        script=row["script"],
         **price,
     )
 

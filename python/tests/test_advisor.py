@@ -68,3 +68,34 @@ def test_files_of_costs_are_read_and_foreign_ones_refused(tmp_path: Path) -> Non
         advisor.advise("compare", integer=8, machine=wrong)
     with pytest.raises(OSError, match=r"none\.json"):
         advisor.advise("compare", integer=8, machine=tmp_path / "none.json")
+
+
+@pytest.mark.parametrize(
+    ("computation", "options"),
+    [
+        ("inner-product", {"count": 20, "real": 16}),
+        ("product", {"count": 3, "real": 16}),
+        ("product", {"count": 3, "integer": 4}),
+        ("sum", {"count": 100, "integer": 8}),
+        ("squarings", {"degree": 2, "real": 12}),
+        ("polynomial", {"degree": 3, "real": 12}),
+        ("matrix", {"rows": 4, "columns": 5, "real": 12}),
+    ],
+)
+def test_scripts_run_and_give_what_numpy_gives(
+    computation: str, options: dict[str, int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = advise(computation, **options)[0].script
+    exec(compile(script, computation, "exec"), {})
+    lines = capsys.readouterr().out.splitlines()
+    assert lines
+    if lines[-1].startswith("found "):
+        found, expected = (float(part.split()[1]) for part in lines[-1].split(", "))
+        assert found == pytest.approx(expected, abs=2.0**-12 if "real" in options else 0)
+
+
+def test_scripts_of_comparisons_compile_a_function() -> None:
+    script = advise("compare", integer=8)[0].script
+    assert 'scheme="tfhe"' in script
+    compile(script, "compare", "exec")
+    assert "docs/lookup.md" in advise("table", inputs=2, integer=15)[0].script

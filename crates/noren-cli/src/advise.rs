@@ -2,18 +2,21 @@
 
 use std::fmt;
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use noren::advisor::{
     Accuracy, Computation, Device, Limits, Objective, Party, Price, Report, Values, Workload, advise,
 };
+use noren_rlwe::wire::file::{self, Access};
 use serde::Serialize;
 
 use crate::calibrate;
 use crate::console::Console;
 use crate::describe::words::bytes;
 use crate::failure::Failure;
+use crate::outputs::{Force, Output};
 
 /// Says which scheme and parameters suit a computation, and what they cost both parties
 #[derive(Debug, Args)]
@@ -82,6 +85,11 @@ pub(crate) struct Arguments {
     /// A workload as JSON, as --json shows it, in place of the computation
     #[arg(long, value_name = "FILE", conflicts_with = "computation")]
     workload: Option<PathBuf>,
+    /// Write a Python script that does it once with the first scheme of the list, its parameters and its keys
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
     /// Costs of the server, from `noren calibrate --out FILE` there [default: those of this machine]
     #[arg(long, value_name = "FILE")]
     machine: Option<PathBuf>,
@@ -137,7 +145,12 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         server_seconds: arguments.server_seconds,
         client_seconds: arguments.client_seconds,
     };
+    let output = arguments.script.as_ref().map(|path| Output::new(path, &arguments.force)).transpose()?;
     let advice = advise(&workload, &client, &server, &limits)?;
+    if let Some(output) = output {
+        let script = advice.candidates[0].script(&workload);
+        file::write_atomically(output.destination(), Access::Default, |file| file.write_all(script.as_bytes()))?;
+    }
     console.report(&Shown(advice.report(&workload, &client, &server)))
 }
 

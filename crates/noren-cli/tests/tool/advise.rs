@@ -28,6 +28,17 @@ fn advice_names_the_scheme_first_and_says_why_the_others_are_not() {
 }
 
 #[test]
+fn scripts_are_written_once_unless_forced() {
+    let sandbox = sandbox("advise-script");
+    let asked =
+        ["advise", "inner-product", "--count", "9", "--real", "20", "--machine", "server.json", "--script", "run.py"];
+    sandbox.done(&asked);
+    assert!(sandbox.text("run.py").contains("ev.sum(a * b, 16)"), "{}", sandbox.text("run.py"));
+    sandbox.refused(&asked, &["run.py exists"]);
+    sandbox.done(&[&asked[..], &["--force"]].concat());
+}
+
+#[test]
 fn clients_and_limits_change_the_advice() {
     let sandbox = sandbox("advise-limits");
     let asked = ["advise", "compare", "--integer", "16", "--machine", "server.json"];

@@ -48,6 +48,8 @@ pub struct Row<'a> {
     pub accuracy: Accuracy,
     /// What speaks for it and against it.
     pub reasons: &'a [String],
+    /// A Python script that does it once.
+    pub script: String,
 }
 
 /// Advice with what it is for: what files, tables and other languages show.
@@ -144,6 +146,7 @@ impl Advice {
             price: &candidate.price,
             accuracy: candidate.accuracy,
             reasons: &candidate.reasons,
+            script: candidate.script(workload),
         };
         Report {
             workload,

@@ -18,6 +18,7 @@ mod price;
 mod rank;
 mod reals;
 mod ring;
+mod script;
 mod slots;
 mod store;
 pub(crate) mod system;
