@@ -31,9 +31,9 @@ fn advice_names_the_scheme_first_and_says_why_the_others_are_not() {
 fn scripts_are_written_once_unless_forced() {
     let sandbox = sandbox("advise-script");
     let asked =
-        ["advise", "inner-product", "--count", "9", "--real", "20", "--machine", "server.json", "--script", "run.py"];
+        ["advise", "inner-product", "--count", "100", "--real", "20", "--machine", "server.json", "--script", "run.py"];
     sandbox.done(&asked);
-    assert!(sandbox.text("run.py").contains("ev.sum(a * b, 16)"), "{}", sandbox.text("run.py"));
+    assert!(sandbox.text("run.py").contains("ev.sum(a * b, 128)"), "{}", sandbox.text("run.py"));
     sandbox.refused(&asked, &["run.py exists"]);
     sandbox.done(&[&asked[..], &["--force"]].concat());
 }
