@@ -64,7 +64,7 @@ pub(crate) struct Arguments {
     /// compare of real numbers: within this distance either answer is right
     #[arg(long, value_name = "DISTANCE")]
     dead_zone: Option<f64>,
-    /// What is to be short
+    /// The time that candidates are ordered by
     #[arg(long, value_enum, default_value = "server")]
     objective: Short,
     /// The client's device: server, laptop, phone, browser, pi4 or pi-zero [default: this machine]

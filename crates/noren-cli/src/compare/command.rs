@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     force: Force,
 }
 
-/// What was written.
+/// The files of a report that was written.
 #[derive(Serialize)]
 struct Summary {
     files: Vec<PathBuf>,

@@ -1,4 +1,4 @@
-//! What a comparison has measured, with where and how: `data.json`.
+//! The data of a comparison, `data.json`: records, machine and libraries.
 
 use std::io::{self, Read};
 use std::path::Path;

@@ -14,7 +14,7 @@ pub(super) struct Plot {
     pub(super) figure: Figure,
 }
 
-/// What a plot shows.
+/// The series and axes of a plot.
 pub(super) struct Figure {
     /// The meaning of the horizontal axis.
     pub(super) across: String,

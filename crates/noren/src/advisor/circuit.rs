@@ -28,17 +28,26 @@ pub struct SlotCircuit {
 }
 
 impl SlotCircuit {
-    /// The slots of an instance in each ciphertext.
+    /// The values of an instance in each ciphertext.
     #[must_use]
-    pub fn slots(&self) -> usize {
-        let width = match (self.placement, self.computation) {
+    pub const fn values(&self) -> usize {
+        match (self.placement, self.computation) {
             (Placement::Apart, _) => 1,
             (_, Computation::Product { count } | Computation::Sum { count }) => count,
             (_, Computation::InnerProduct { length }) => length,
-            (_, Computation::Matrix { rows, columns }) => rows.max(columns),
+            (_, Computation::Matrix { columns, .. }) => columns,
+            _ => 1,
+        }
+    }
+
+    /// The slots of an instance in each ciphertext: room for its values, and for its results.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        let results = match (self.placement, self.computation) {
+            (Placement::Consecutive, Computation::Matrix { rows, .. }) => rows,
             _ => 1,
         };
-        width.next_power_of_two()
+        self.values().max(results).next_power_of_two()
     }
 
     /// How many ciphertexts a run takes.

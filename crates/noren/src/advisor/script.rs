@@ -13,8 +13,12 @@ impl Candidate {
     #[must_use]
     pub fn script(&self, workload: &Workload) -> String {
         let mut script = format!("\"\"\"{}: {}.\"\"\"\n\n", self.scheme, self.parameters);
+        let is_circuit = |circuit: &SlotCircuit| {
+            circuit.placement == Placement::Consecutive
+                && !matches!(circuit.computation, Computation::Polynomial { .. } | Computation::Matrix { .. })
+        };
         let body = match &self.plan {
-            Plan::Reals(parameters, circuit, draft) if circuit.placement == Placement::Consecutive => {
+            Plan::Reals(parameters, circuit, draft) if is_circuit(circuit) => {
                 let spec = parameters.spec();
                 let (log_q, log_p, dnum) = (&spec.log_q, &spec.log_p, parameters.rlwe().dnum());
                 let (log_n, log_scale) = (spec.log_n, spec.log_scale);
@@ -22,7 +26,7 @@ impl Candidate {
                     format!("log_n={log_n}, log_q={log_q:?}, log_p={log_p:?}, log_scale={log_scale}, dnum={dnum}");
                 slots("ckks", &made, *circuit, draft, "rng.uniform(-1, 1, N)")
             }
-            Plan::Integers(parameters, circuit, draft) if circuit.placement == Placement::Consecutive => {
+            Plan::Integers(parameters, circuit, draft) if is_circuit(circuit) => {
                 let spec = parameters.spec();
                 let (t, dnum) = (parameters.modulus().value(), parameters.rlwe().dnum());
                 let (log_n, log_q, log_p) = (spec.log_n, &spec.log_q, &spec.log_p);
@@ -53,7 +57,7 @@ fn slots(module: &str, parameters: &str, circuit: SlotCircuit, draft: &SlotDraft
         Computation::Squarings { depth } => {
             (1, format!("a**{}", 1u64 << depth.min(62)), format!("x[0] ** {}", 1u64 << depth.min(62)))
         }
-        _ => return compiled_slots(circuit.computation),
+        computation => unreachable!("{computation:?} is compiled"),
     };
     let two = matches!(circuit.computation, Computation::InnerProduct { .. });
     let padding = if matches!(circuit.computation, Computation::Product { .. }) { "ones" } else { "zeros" };
@@ -84,12 +88,6 @@ fn slots(module: &str, parameters: &str, circuit: SlotCircuit, draft: &SlotDraft
     script
 }
 
-/// A script of a computation on slots that compiles.
-fn compiled_slots(computation: Computation) -> String {
-    let values = Values::Real { bits: 20.0 };
-    compiled(Scheme::Ckks, &Workload::new(computation, values))
-}
-
 /// A script that compiles a function of numpy.
 fn compiled(scheme: Scheme, workload: &Workload) -> String {
     let (shape, function) = match workload.computation {
@@ -97,7 +95,7 @@ fn compiled(scheme: Scheme, workload: &Workload) -> String {
         Computation::Sum { count } => (vec![count], "np.sum(x, axis=-1)"),
         Computation::InnerProduct { length } => (vec![length; 2], "np.sum(x * y, axis=-1)"),
         Computation::Squarings { .. } => (vec![1], "x**POWER"),
-        Computation::Polynomial { .. } => (vec![1], "np.polyval(np.ones(DEGREE + 1) / (DEGREE + 1), x)"),
+        Computation::Polynomial { .. } => (vec![1], "np.polyval(coefficients, x)"),
         Computation::Matrix { columns, .. } => (vec![columns], "x @ matrix.T"),
         Computation::Compare => (vec![1; 2], "x < y"),
         Computation::Table { inputs: 1 } => (vec![1], "compiler.table(values, x)"),
@@ -112,13 +110,22 @@ fn compiled(scheme: Scheme, workload: &Workload) -> String {
         Values::Real { bits } => ("-1.0, 1.0".to_owned(), format!(", precision=2.0**-{bits}")),
         Values::Integer { bits, .. } => (format!("0, 2**{bits} - 1, np.int64"), String::new()),
     };
-    let coefficients = if matches!(workload.values, Values::Real { .. }) { "" } else { " # integers" };
+    // Results of real numbers stay in [-1, 1].
+    let is_real = matches!(workload.values, Values::Real { .. });
+    let ones = |shape: String, sum: usize| match is_real {
+        true => format!("np.ones({shape}) / {sum}"),
+        false => format!("np.ones({shape}, np.int64)"),
+    };
     let mut script = "import numpy as np\n\nimport noren\nfrom noren import compiler  # noqa: F401\n\n".to_owned();
     let rows = workload.instances;
     let _ = match workload.computation {
         Computation::Squarings { depth } => writeln!(script, "POWER = {}", 1u64 << depth.min(62)),
-        Computation::Polynomial { degree } => writeln!(script, "DEGREE = {degree}{coefficients}"),
-        Computation::Matrix { rows, columns } => writeln!(script, "matrix = np.ones(({rows}, {columns}))"),
+        Computation::Polynomial { degree } => {
+            writeln!(script, "coefficients = {}", ones((degree + 1).to_string(), degree + 1))
+        }
+        Computation::Matrix { rows, columns } => {
+            writeln!(script, "matrix = {}", ones(format!("({rows}, {columns})"), columns))
+        }
         Computation::Table { .. } => writeln!(script, "BITS = {}\nvalues = np.arange(256) * 7 % 251", bits(workload)),
         _ => Ok(()),
     };

@@ -40,7 +40,7 @@ impl TorusDraft {
             keys_seconds: own.client_key * 1e-9,
             encrypt_seconds: samples(self.inputs) * own.encrypt * 1e-9,
             decrypt_seconds: samples(self.results) * own.decrypt * 1e-9,
-            prepare_seconds: (other.server_key - own_share(&other)).max(0.0) * 1e-9,
+            prepare_seconds: (other.server_key - other.client_key).max(0.0) * 1e-9,
             key_bytes: other.client_key_bytes,
             input_bytes: SEED_BYTES + samples(self.inputs) as u64 * WORD,
             result_bytes: samples(self.results) as u64 * WORD * (parameters.torus().dimension() as u64 + 1),
@@ -62,11 +62,6 @@ impl TorusDraft {
     pub fn bootstraps(&self) -> f64 {
         self.rounds.iter().map(|&(rounds, each)| rounds as f64 * each).sum::<f64>() * self.runs as f64
     }
-}
-
-/// The part of making server keys that is the client's.
-fn own_share(costs: &TorusCosts) -> f64 {
-    costs.client_key
 }
 
 /// The costs of a set: measured, or those of the measured set that is most like it, by the work of a bootstrap.

@@ -68,7 +68,7 @@ pub enum Values {
     },
 }
 
-/// What is to be short.
+/// The time that candidates are ordered by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Objective {
@@ -101,7 +101,7 @@ pub struct Workload {
     /// How many times it is done, on values of their own, all at once.
     #[serde(default = "one")]
     pub instances: usize,
-    /// What is to be short.
+    /// The time that candidates are ordered by.
     #[serde(default)]
     pub objective: Objective,
     /// The largest base-two logarithm of the probability that any result is wrong.

@@ -79,7 +79,7 @@ fn encrypt<S: Scheme>(
     circuit: SlotCircuit,
     runs: usize,
 ) -> noren::Result<Vec<Vec<Ciphertext<S>>>> {
-    let (slots, filled) = (parameters.slots(), count(circuit.computation));
+    let (slots, filled) = (parameters.slots(), circuit.values());
     let values: Vec<i64> = (0..slots)
         .map(|slot| match circuit.placement {
             Placement::Consecutive if slot % circuit.slots() >= filled => padding(circuit.computation),
@@ -97,15 +97,6 @@ fn encrypt<S: Scheme>(
 
 /// The value of every input.
 const VALUE: i64 = 3;
-
-fn count(computation: Computation) -> usize {
-    match computation {
-        Computation::Product { count } | Computation::Sum { count } => count,
-        Computation::InnerProduct { length } => length,
-        Computation::Matrix { columns, .. } => columns,
-        _ => 1,
-    }
-}
 
 const fn padding(computation: Computation) -> i64 {
     match computation {

@@ -79,7 +79,7 @@ fn encrypt(
     runs: usize,
 ) -> noren::Result<Vec<Vec<Ciphertext>>> {
     let value = value(circuit.computation);
-    let filled = count(circuit.computation);
+    let filled = circuit.values();
     let values: Vec<f64> = (0..slots)
         .map(|slot| match circuit.placement {
             Placement::Consecutive if slot % circuit.slots() >= filled => padding(circuit.computation),
@@ -101,17 +101,7 @@ fn value(computation: Computation) -> f64 {
     }
 }
 
-/// How many values an instance has side by side.
-fn count(computation: Computation) -> usize {
-    match computation {
-        Computation::Product { count } | Computation::Sum { count } => count,
-        Computation::InnerProduct { length } => length,
-        Computation::Matrix { columns, .. } => columns,
-        _ => 1,
-    }
-}
-
-/// What fills the slots after them.
+/// The padding of an instance's slots.
 const fn padding(computation: Computation) -> f64 {
     match computation {
         Computation::Product { .. } => 1.0,

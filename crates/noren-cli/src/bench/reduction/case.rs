@@ -1,10 +1,10 @@
-//! What the suites `product` and `inner-product` measure.
+//! The cases of the suites `product` and `inner-product`.
 
 use clap::ValueEnum;
 
 use crate::bench::scheme::Scheme;
 
-/// What is measured.
+/// A reduction that is measured.
 pub(in crate::bench) struct Case {
     pub(in crate::bench) reduction: Reduction,
     pub(in crate::bench) scheme: Scheme,
