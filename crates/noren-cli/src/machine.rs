@@ -1,7 +1,9 @@
 //! This machine: processor and memory, as far as the system tells.
 
 use std::path::PathBuf;
-use std::{env, fs, io};
+use std::{env, fs};
+
+use crate::failure::Failure;
 
 /// The name of the processor.
 pub(crate) fn cpu() -> Option<String> {
@@ -33,8 +35,11 @@ pub(crate) fn threads() -> usize {
 }
 
 /// The program `noren`, to be started again: this one, or, where the Python package runs the tool, the one beside the interpreter.
-pub(crate) fn program() -> io::Result<PathBuf> {
-    let own = env::current_exe()?;
+pub(crate) fn program() -> Result<PathBuf, Failure> {
+    let own = env::current_exe().map_err(|error| Failure::Program {
+        program: "noren".to_owned(),
+        reason: format!("its own file is not found: {error}"),
+    })?;
     let beside = own.with_file_name("noren");
     let is_tool = own.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with("noren"));
     Ok(if is_tool || !beside.is_file() { own } else { beside })

@@ -29,9 +29,15 @@ fn to_f64_is_right_to_the_last_bit_but_one() {
             numbers[100 + 4 * i..][..4].clone_from_slice(&[half.clone(), &half + 1, -&half - 1, half - 1]);
         }
         let numbers: Vec<BigInt> = numbers.iter().map(|x| centred(x, &q)).collect();
-        for (found, x) in ring.to_centered_f64(&element(&ring, &numbers)).iter().zip(&numbers) {
+        let element = element(&ring, &numbers);
+        let all = ring.to_centered_f64(&element);
+        for (found, x) in all.iter().zip(&numbers) {
             let expected = to_f64(x);
             assert!((found - expected).abs() <= expected.abs() * 2f64.powi(-52), "{x} came out as {found:e}");
+        }
+        for step in [1, 2, 256, DEGREE] {
+            let some: Vec<f64> = all.iter().step_by(step).copied().collect();
+            assert_eq!(ring.to_centered_f64_every(&element, step), some, "{step}");
         }
     }
 }

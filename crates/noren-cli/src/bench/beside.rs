@@ -6,6 +6,7 @@ use std::process::Command;
 use crate::bench::record::Record;
 use crate::bench::run::Run;
 use crate::failure::Failure;
+use crate::machine;
 
 /// Programs that are run after each step, so that they see the same machine as noren.
 pub(super) struct Beside {
@@ -38,6 +39,16 @@ impl Beside {
         self.programs = well;
         Ok(())
     }
+}
+
+/// Runs a suite of this program in a process of its own, where nothing else keeps memory or threads, and reports its records.
+pub(super) fn apart(run: &Run<'_>, threads: usize, suite: &[&str]) -> Result<(), Failure> {
+    let program = machine::program()?;
+    let mut command = Command::new(&program);
+    command.arg("bench").args(suite).arg("--json");
+    command.args(["--threads", &threads.to_string(), "--seconds", &run.seconds.to_string()]);
+    let failed = |reason| Failure::Program { program: program.display().to_string(), reason };
+    records(&mut command).map_err(failed)?.iter().try_for_each(|record| run.report(record))
 }
 
 /// The output of a program, or why that is no list of records.

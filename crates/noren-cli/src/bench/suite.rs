@@ -102,6 +102,9 @@ pub(crate) struct Arguments {
     /// advise: only the workloads of these numbers, from 0 on [default: all]
     #[arg(long, value_name = "NUMBER,...", value_delimiter = ',')]
     number: Vec<usize>,
+    /// advise: only the candidate at this place of the advice, from 0 on, in this process [default: all, each in its own]
+    #[arg(long, value_name = "PLACE", requires = "number")]
+    place: Option<usize>,
     /// Run this program after each step, with the options of the step, and show its records too (repeatable)
     #[arg(long, value_name = "PROGRAM")]
     beside: Vec<PathBuf>,
@@ -276,7 +279,7 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
             console.text(Record::head())?;
             for (number, workload) in advise::all().iter().enumerate() {
                 if arguments.number.is_empty() || arguments.number.contains(&number) {
-                    advise::run(&run, &measured, number, workload)?;
+                    advise::run(&run, &measured, (number, workload), arguments.place)?;
                 }
             }
         }

@@ -2,7 +2,6 @@
 //! a stronger device of the same owner makes.
 
 use std::path::Path;
-use std::process::Command;
 use std::time::Instant;
 
 use clap::ValueEnum;
@@ -23,7 +22,6 @@ use crate::bench::measure::{Timing, time, with_scratch_file};
 use crate::bench::record::Record;
 use crate::bench::run::Run;
 use crate::failure::Failure;
-use crate::machine;
 
 /// The set of light keys, and that of keys which travel whole.
 const LIGHT: &str = "2_2_LIGHT";
@@ -63,15 +61,9 @@ pub(super) fn run(run: &Run<'_>, preset: Preset, parts: &[Part]) -> Result<(), F
         let ckks = bootstrapping.ckks()?;
         return Device { run, preset, part, threads, bootstrapping, ckks }.measure();
     }
-    let failed = |reason| Failure::Program { program: "noren".to_owned(), reason };
-    let program = machine::program().map_err(|error| failed(error.to_string()))?;
     for part in parts {
-        for threads in run.threads {
-            let mut command = Command::new(&program);
-            command.args(["bench", "weak-client", "--json", "--preset", preset.name(), "--part", part.name()]);
-            command.args(["--threads", &threads.to_string(), "--seconds", &run.seconds.to_string()]);
-            let records = beside::records(&mut command).map_err(failed)?;
-            records.iter().try_for_each(|record| run.report(record))?;
+        for &threads in run.threads {
+            beside::apart(run, threads, &["weak-client", "--preset", preset.name(), "--part", part.name()])?;
         }
     }
     Ok(())

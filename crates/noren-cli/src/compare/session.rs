@@ -20,10 +20,7 @@ const OURS: &str = "noren";
 ///
 /// A step that fails is named and left out. A peer that fails is left out of the suite from there on.
 pub(super) fn measure(quick: bool, threads: &[usize], peers: &[Peer], console: &Console) -> Result<Data, Failure> {
-    let program = machine::program().map_err(|error| Failure::Program {
-        program: OURS.to_owned(),
-        reason: format!("its own file is not found: {error}"),
-    })?;
+    let program = machine::program()?;
     let mut data = Data::here(quick, threads);
     let start = Instant::now();
     let all = steps(quick);

@@ -12,11 +12,18 @@ use crate::window::Window;
 const WIDEST: u128 = 1 << 126;
 
 impl Window {
-    /// The coefficients as numbers in `(-Q/2, Q/2)`, rounded to `f64`.
-    pub(crate) fn centered_f64(&self, a: &Poly<Coeff>) -> Vec<f64> {
-        let mut numbers = vec![0.0; self.degree()];
-        self.for_each_centered(a, &mut numbers, |radix, digits, numbers| {
-            for (j, number) in numbers.iter_mut().enumerate() {
+    /// Every `step`-th coefficient as a number in `(-Q/2, Q/2)`, rounded to `f64`.
+    pub(crate) fn centered_f64(&self, a: &Poly<Coeff>, step: usize) -> Vec<f64> {
+        // Both are powers of two, or the step is 1: a block starts with a coefficient that is asked for, or has none.
+        let within = step.min(BLOCK);
+        let mut numbers = vec![0.0; self.degree().div_ceil(within)];
+        self.for_each_centered(a, &mut numbers, BLOCK / within, |radix, digits, numbers| {
+            if let [row] = digits {
+                let read = numbers.iter_mut().zip(row.iter().step_by(within));
+                read.for_each(|(number, &digit)| *number = radix.centred(0, digit) as f64);
+                return;
+            }
+            for (j, number) in (0..).step_by(within).zip(numbers) {
                 let mut sum = DoubleDouble::default();
                 for (i, row) in digits.iter().enumerate().rev() {
                     sum = sum.mul_add(radix.moduli[i] as f64, radix.centred(i, row[j]) as f64);
@@ -24,14 +31,14 @@ impl Window {
                 *number = sum.round();
             }
         });
-        numbers
+        if step > within { numbers.into_iter().step_by(step / within).collect() } else { numbers }
     }
 
     /// The coefficients as numbers in `(-Q/2, Q/2)`, or `None` unless all lie in `(-2^126, 2^126)`.
     pub(crate) fn centered_i128(&self, a: &Poly<Coeff>) -> Option<Vec<i128>> {
         if self.is_narrow() {
             let mut numbers = vec![0i128; self.degree()];
-            self.for_each_centered(a, &mut numbers, |radix, digits, numbers| {
+            self.for_each_centered(a, &mut numbers, BLOCK, |radix, digits, numbers| {
                 for (i, row) in digits.iter().enumerate().rev() {
                     let factor = i128::from(radix.moduli[i]);
                     for (number, &digit) in numbers.iter_mut().zip(*row) {
@@ -42,7 +49,7 @@ impl Window {
             return Some(numbers);
         }
         let mut numbers = vec![None; self.degree()];
-        self.for_each_centered(a, &mut numbers, |radix, digits, numbers| {
+        self.for_each_centered(a, &mut numbers, BLOCK, |radix, digits, numbers| {
             for (j, number) in numbers.iter_mut().enumerate() {
                 // A partial sum is no larger than the number itself divided by the moduli that are to come, plus one:
                 // it overflows only if the number lies outside the range.
@@ -63,15 +70,16 @@ impl Window {
     /// The digits u_i of the coefficients, a row for each prime: `x = sum u_i W_i - (Q - 1)/2` for x in `(-Q/2, Q/2)` and
     /// the product W_i of the first i primes. Range: `u_i` in `[0, q_i)`.
     pub(crate) fn mixed_radix_digits(&self, a: &Poly<Coeff>) -> Rows {
-        self.for_each_centered(a, &mut vec![(); self.degree()], |_, _, _| {})
+        self.for_each_centered(a, &mut vec![(); self.degree()], BLOCK, |_, _, _| {})
     }
 
-    /// Calls `read` with the mixed-radix digits of each block of coefficients and the block of `out` to fill. Returns the
-    /// digits of all.
+    /// Calls `read` with the mixed-radix digits of each block of coefficients and the `width` numbers of `out` to fill. Returns
+    /// the digits of all.
     fn for_each_centered<T: Send>(
         &self,
         a: &Poly<Coeff>,
         out: &mut [T],
+        width: usize,
         read: impl Fn(&MixedRadix, &[&[u64]], &mut [T]) + Send + Sync,
     ) -> Rows {
         let (engine, basis) = (self.engine(), self.basis());
@@ -79,7 +87,7 @@ impl Window {
         let mut digits = engine.unset_rows(self.limbs(), self.degree());
         digits.mark(a.is_secret());
         let mut columns = columns(digits.rows_mut());
-        let tasks = columns.chunks_mut(self.limbs()).zip(out.chunks_mut(BLOCK)).enumerate();
+        let tasks = columns.chunks_mut(self.limbs()).zip(out.chunks_mut(width)).enumerate();
         engine.run(self.limbs() * self.degree(), tasks, |(block, (columns, out))| {
             let mut digits: Vec<&[u64]> = Vec::with_capacity(columns.len());
             for (i, digit) in columns.iter_mut().enumerate() {

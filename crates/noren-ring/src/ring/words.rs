@@ -174,7 +174,19 @@ impl Ring {
     #[must_use]
     pub fn to_centered_f64(&self, a: &Poly<Coeff>) -> Vec<f64> {
         self.check(a);
-        self.centered_f64(&self.on_host(a))
+        self.centered_f64(&self.on_host(a), 1)
+    }
+
+    /// Every `step`-th coefficient, from the constant one on, as [`to_centered_f64`](Self::to_centered_f64) gives it.
+    ///
+    /// # Panics
+    /// If the step is no power of two, or exceeds the degree.
+    #[must_use]
+    pub fn to_centered_f64_every(&self, a: &Poly<Coeff>, step: usize) -> Vec<f64> {
+        self.check(a);
+        let degree = self.degree();
+        assert!(step.is_power_of_two() && step <= degree, "a step of {step} is no power of two up to the degree");
+        self.centered_f64(&self.on_host(a), step)
     }
 
     /// The coefficients as numbers in `(-Q/2, Q/2)`, or `None` unless all lie in `(-2^126, 2^126)`.

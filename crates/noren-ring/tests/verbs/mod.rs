@@ -76,7 +76,9 @@ fn arithmetic(whole: &Ring, results: &mut Results) {
     results.add("from_signed, from_i128", [&ring.from_signed(&small), &ring.from_i128(&large)], whole);
     let two = whole.window(SPECIAL..SPECIAL + 2);
     let numbers = two.restrict(&coefficients);
-    results.0.push(("to_centered_f64", two.to_centered_f64(&numbers).into_iter().map(f64::to_bits).collect()));
+    let bits = |numbers: Vec<f64>| numbers.into_iter().map(f64::to_bits).collect();
+    results.0.push(("to_centered_f64", bits(two.to_centered_f64(&numbers))));
+    results.0.push(("to_centered_f64_every", bits(two.to_centered_f64_every(&numbers, 4))));
     let numbers = two.to_centered_i128(&numbers).expect("86 bits fit");
     results.0.push(("to_centered_i128", numbers.into_iter().map(|x| x as u64).collect()));
     let errors: Vec<i64> = (0..ring.degree() as i64).map(|i| i % 41 - 20).collect();

@@ -44,6 +44,10 @@ const BATCHES: [usize; 4] = [1, 2, 6, 18];
 const ROTATIONS: [isize; 4] = [1, 2, 3, 4];
 /// Slots of sparsely packed ciphertexts.
 const FEW_SLOTS: usize = 16;
+/// The ciphertexts of a sum of products, together: more than most caches hold. Parts of them tell how large the caches are.
+const STREAMED_BYTES: usize = 48 << 20;
+/// Where that is more ciphertexts than this, the sum is left out.
+const MOST_STREAMED: usize = 256;
 /// Every operation is measured at least this often, and for at least this time.
 const LEAST_SAMPLES: usize = 2;
 const LEAST_TIME: Duration = Duration::from_millis(4);
@@ -96,20 +100,23 @@ pub fn calibrate(threads: &[usize], progress: impl Fn(usize, usize)) -> Result<M
     counts.dedup();
     counts.insert(0, 1);
     let (caches, all) = (system::caches(), counts.len() * (SHAPES.len() + SETS.len()));
-    let (mut measured, mut torus) = (Vec::new(), Vec::new());
     let mut done = 0;
     let mut advance = || {
         done += 1;
         progress(done, all);
     };
-    for &count in &counts {
-        let mut samples = Vec::new();
-        for shape in SHAPES {
-            samples.extend(measure_ring(shape, caches, count)?);
+    // An allocator keeps memory of what was given back, in proportion to its size: small rings come first, as in a program
+    // that has no others.
+    let mut measured: Vec<(usize, Vec<Sample>)> = counts.iter().map(|&count| (count, Vec::new())).collect();
+    for shape in SHAPES {
+        for (count, samples) in &mut measured {
+            samples.extend(measure_ring(shape, caches, *count)?);
             advance();
         }
-        measured.push((count, samples));
-        for set in SETS {
+    }
+    let mut torus = Vec::new();
+    for set in SETS {
+        for &count in &counts {
             torus.push(measure_torus(set, count)?);
             advance();
         }
@@ -201,8 +208,13 @@ fn measure_ring((log_n, limbs, special): (u32, usize, usize), caches: Caches, th
     let values: Vec<f64> = (0..slots).map(|j| libm::sin(j as f64)).collect();
     let plaintext = encoder.encode(&values, slots, level)?;
     let (a, b) = (public.encrypt(&plaintext)?, public.encrypt(&plaintext)?);
+    let many = STREAMED_BYTES / (2 * limbs * parameters.degree() * size_of::<u64>());
+    let streamed = vec![[a.clone(), b.clone()]; if many > MOST_STREAMED { 0 } else { many / 2 }];
+    let pairs: Vec<_> = streamed.iter().map(|[a, b]| (a, b)).collect();
     let few = &values[..FEW_SLOTS];
     let c = public.encrypt(&encoder.encode(few, FEW_SLOTS, level)?)?;
+    let (low, low_few) = (evaluator.at_level(&a, 0)?, evaluator.at_level(&c, 0)?);
+    let none = context.automorphisms_of(&ckks::KeyRequest::default())?;
     let (rotations, wanted) = (ROTATIONS.len(), context.automorphisms_of(&request)?);
     [
         meters.time(|meter| meter.sum(limbs), || evaluator.add(&a, &b).map(drop_result)),
@@ -224,15 +236,21 @@ fn measure_ring((log_n, limbs, special): (u32, usize, usize), caches: Caches, th
         meters.time(|meter| meter.encrypt_public(limbs), || public.encrypt(&plaintext).map(drop_result)),
         meters.time(|meter| meter.encrypt_secret(limbs), || symmetric.encrypt(&plaintext).map(drop_result)),
         meters.time(|meter| meter.decrypt_embedded(slots, limbs), || decryptor.decrypt_real(&a).map(drop_result)),
-        meters.time(|meter| meter.encrypt_secret(limbs), || generator.public(&keys.secret).map(drop_result)),
+        meters.time(|meter| meter.public_key(limbs), || generator.public(&keys.secret).map(drop_result)),
         meters.time(
             |meter| meter.key_pair(limbs) + meter.switching_key(limbs) * (1 + rotations) as f64,
             || generator.keys(&wanted, None).map(drop_result),
         ),
+        meters.time(|meter| meter.decrypt_embedded(slots, 1), || decryptor.decrypt_real(&low).map(drop_result)),
+        meters.time(|meter| meter.decrypt_embedded(FEW_SLOTS, 1), || decryptor.decrypt_real(&low_few).map(drop_result)),
+        meters.time(|meter| meter.key_pair(limbs), || generator.keys(&none, None).map(drop_result)),
         meters.time(|meter| meter.embed(FEW_SLOTS, limbs), || encoder.encode(few, FEW_SLOTS, level).map(drop_result)),
         meters.time(|meter| meter.decrypt_embedded(FEW_SLOTS, limbs), || decryptor.decrypt_real(&c).map(drop_result)),
     ]
     .into_iter()
+    .chain([4, 2, 1].into_iter().map(|part| pairs.len() / part).filter(|&terms| terms > 1).map(|terms| {
+        meters.time(|meter| meter.products(terms, 0, limbs), || evaluator.dot(&pairs[..terms]).map(drop_result))
+    }))
     .chain(measure_residues(log_n, caches, threads)?)
     .collect()
 }
@@ -258,11 +276,14 @@ fn measure_residues(log_n: u32, caches: Caches, threads: usize) -> Result<Vec<Re
     let keys = context.generate_keys(Seed::from_bytes([0; 32]), &integers::KeyRequest::default())?;
     let encoder = integers::Encoder::new(&context);
     let values: Vec<i64> = (0..parameters.slots() as i64).map(|j| 7 * j % 65537).collect();
-    let ciphertext = integers::Encryptor::<Bgv>::public(&context, &keys.public, Seed::from_bytes([1; 32]))?
-        .encrypt(&encoder.encode(&values)?)?;
+    let symmetric = integers::Encryptor::<Bgv>::symmetric(&context, &keys.secret, Seed::from_bytes([1; 32]))?;
+    let ciphertext = symmetric.encrypt(&encoder.encode(&values)?)?;
     let decryptor = integers::Decryptor::new(&context, &keys.secret)?;
     Ok(vec![
-        meters.time(|meter| meter.encode_residues(), || encoder.encode(&values).map(drop_result)),
+        meters.time(
+            |meter| meter.encode_residues(LIMBS) + meter.encrypt_secret(LIMBS),
+            || symmetric.encrypt(&encoder.encode(&values)?).map(drop_result),
+        ),
         meters.time(
             |meter| meter.decrypt_residues(LIMBS),
             || encoder.decode(&decryptor.decrypt(&ciphertext)?).map(drop_result),

@@ -181,7 +181,7 @@ fn price_lookup(plan: &LookupPlan, matrix: bool, runs: usize, client: &Party, se
     let times = runs as f64;
     let mut price = Price::default();
     let inputs = if matrix { 2.0 } else { 1.0 };
-    let encrypt = own.encode_residues() + own.encrypt_secret(first);
+    let encrypt = own.encode_residues(first) + own.encrypt_secret(first);
     price.encrypt_seconds = client.seconds(&encrypt)? * inputs * times;
     price.decrypt_seconds = client.seconds(&own.decrypt_residues(limbs))? * times;
     let keys: Work = plan

@@ -37,6 +37,14 @@ const SHARED_WORDS: f64 = 16384.0;
 const SHARED_POINTWISE_WORDS: f64 = 131_072.0;
 /// The words of encoding that take as long as decrypting and decoding one does, beside transforms.
 const DECODED_WORDS: f64 = 1.4;
+/// Blocks of memory of this size or more have large pages.
+const LARGE_PAGE: u64 = 2 << 20;
+/// The seed of a ciphertext depends on its message: a word of it takes as long as this part of a uniform one.
+const HASHED_WORDS: f64 = 0.65;
+/// The seeds and the estimate of a fresh ciphertext take as long as so many calls.
+const CALLS_OF_ENCRYPTION: f64 = 20.0;
+/// The bounds of a decrypted plaintext, and the memory that it takes, as so many calls.
+const CALLS_OF_DECRYPTION: f64 = 12.0;
 /// The shared loops of a key switch: the lift, the dropped limbs, their quotients and the kept limbs.
 const LOOPS_OF_SWITCH: f64 = 4.0;
 
@@ -173,8 +181,11 @@ impl RingMeter {
         let rescale = |work: Work| if scaled { work } else { work + self.rescale(limbs) };
         match operation {
             Operation::Sum => self.sum(limbs),
+            // To the limbs and the scale of a deeper ciphertext; BFV has one set of limbs.
+            Operation::Alignment if scaled => Work::default(),
+            Operation::Alignment => self.call(2.0, 4 * limbs, 4 * limbs) + self.rescale(limbs),
             Operation::WeightedSum { terms } => {
-                rescale(self.call(2.0 * terms as f64, (2 + 2 * terms) * limbs, 6 * terms * limbs))
+                rescale(self.call(2.0 * terms as f64, (2 + 2 * terms) * limbs, 4 * terms * limbs))
             }
             // By the schemes, whose encodings differ.
             Operation::Encoding | Operation::FactorEncoding => Work::default(),
@@ -199,15 +210,18 @@ impl RingMeter {
     #[must_use]
     pub fn decrypt_embedded(&self, slots: usize, limbs: usize) -> Work {
         let held = limbs.min(2);
-        let work = self.call(1.0, 4 * held, 4 * held) + self.rows(Rows { transforms: held, conversions: 0 });
-        // One residue is a number already; of two a number is made.
-        work.and(Unit::Centering, self.words(held) / 2.0) + self.spread(Work::of(Unit::Decoding, layers(slots)), 1)
+        // A digit of mixed radix is a sum over those below; of one digit alone nothing is to be made.
+        let rows = Rows { transforms: held, conversions: held * (held + 1) / 2 };
+        let work = self.call(CALLS_OF_DECRYPTION, 8 * held, 8 * held) + self.rows(rows);
+        work.and(Unit::Centering, (2 * slots * (held - 1)) as f64)
+            + self.spread(Work::of(Unit::Decoding, layers(slots)), 1)
     }
 
-    /// The encoding of integers, before it is brought to any prime.
+    /// The encoding of integers, modulo `rows` primes.
     #[must_use]
-    pub fn encode_residues(&self) -> Work {
-        Work::of(Unit::Residue, self.words(1)).and(Unit::Call, 1.0)
+    pub fn encode_residues(&self, rows: usize) -> Work {
+        let work = self.call(1.0, 2 * rows, 2 * rows) + self.rows(Rows { transforms: rows, conversions: rows });
+        work.and(Unit::Residue, self.words(1))
     }
 
     /// The decryption of integers, and their decoding.
@@ -227,21 +241,31 @@ impl RingMeter {
     #[must_use]
     pub fn encrypt_public(&self, limbs: usize) -> Work {
         let work = self.call(3.0, 6 * limbs, 14 * limbs) + self.rows(Rows { transforms: 3 * limbs, conversions: 0 });
-        work.and(Unit::Error, self.words(3))
+        let seeded = self.words(limbs.min(2)) * HASHED_WORDS;
+        work.and(Unit::Error, self.words(3)).and(Unit::Uniform, seeded).and(Unit::Call, CALLS_OF_ENCRYPTION)
     }
 
     /// The secret key and the public key.
     #[must_use]
     pub fn key_pair(&self, limbs: usize) -> Work {
+        // What the keys are made in is given back with the call, and is fresh in the next.
+        let fresh = Work::of(Unit::Fresh, self.words(2 * limbs));
         let secret = self.transform(self.all(limbs)).and(Unit::Error, self.words(1));
-        secret + self.encrypt_secret(limbs)
+        secret + fresh + self.public_key(limbs)
     }
 
-    /// Encryption with the secret key; also the public key.
+    /// The public key.
     #[must_use]
-    pub fn encrypt_secret(&self, limbs: usize) -> Work {
+    pub fn public_key(&self, limbs: usize) -> Work {
         let work = self.call(2.0, 4 * limbs, 7 * limbs) + self.rows(Rows { transforms: limbs, conversions: 0 });
         work.and(Unit::Error, self.words(1)) + self.spread(Work::of(Unit::Uniform, self.words(limbs)), limbs)
+    }
+
+    /// Encryption with the secret key.
+    #[must_use]
+    pub fn encrypt_secret(&self, limbs: usize) -> Work {
+        let seeded = self.words(limbs.min(2)) * HASHED_WORDS;
+        self.public_key(limbs).and(Unit::Uniform, seeded).and(Unit::Call, CALLS_OF_ENCRYPTION)
     }
 
     /// A key for switching ciphertexts of up to `limbs` limbs.
@@ -250,7 +274,8 @@ impl RingMeter {
         let (digits, all) = (self.digits(limbs).len(), self.all(limbs));
         let rows = digits * all;
         let work = self.call(digits as f64, 3 * rows, 7 * rows) + self.transform(rows);
-        let work = work.and(Unit::Fresh, self.words(2 * rows));
+        let fresh = if self.key_bytes(limbs) < LARGE_PAGE { Unit::Fresh } else { Unit::FreshLarge };
+        let work = work.and(fresh, self.words(2 * rows));
         work.and(Unit::Error, self.words(digits)) + self.spread(Work::of(Unit::Uniform, self.words(rows)), all)
     }
 

@@ -43,7 +43,7 @@ pub struct SlotDraft {
 /// Rows of factors of vectors that repeat have no fewer words: those that kernels work on at once.
 const FACTOR_WORDS: usize = 64;
 /// Memory of a process before any context: the program and its allocator.
-pub(super) const PROCESS_BYTES: u64 = 8 << 20;
+pub(super) const PROCESS_BYTES: u64 = 12 << 20;
 /// Rows of each prime's tables, in words of a ring: the quotients of roots, and what pools keep.
 const TABLE_ROWS: u64 = 2;
 /// Ciphertexts that the server holds beside inputs and results: results of operations, and scratch rows.
@@ -95,7 +95,7 @@ impl SlotDraft {
         let keys = keys + meter.key_pair(self.parameters.max_limbs());
         let (encode, decrypt) = match self.slots {
             Slots::Reals => (meter.embed(self.width, first), meter.decrypt_embedded(self.width, last)),
-            Slots::Residues | Slots::ScaledResidues => (meter.encode_residues(), meter.decrypt_residues(last)),
+            Slots::Residues | Slots::ScaledResidues => (meter.encode_residues(first), meter.decrypt_residues(last)),
         };
         let count = (self.inputs * self.runs) as f64;
         // Ciphertexts are kept until they are sent.
@@ -141,7 +141,7 @@ impl SlotDraft {
                     let encode = match (self.slots, operation) {
                         (Slots::Reals, Operation::Encoding) => meter.embed(self.width, rows),
                         (Slots::Reals, _) => meter.embed_factor(self.width, limbs),
-                        _ => meter.encode_residues() + meter.transform(rows),
+                        _ => meter.encode_residues(rows),
                     };
                     prepare += encode * count as f64;
                     let words = if operation == Operation::Encoding { self.parameters.degree() } else { factor_words };
@@ -167,6 +167,7 @@ impl SlotDraft {
 fn describe(operation: Operation) -> &'static str {
     match operation {
         Operation::Sum => "sums",
+        Operation::Alignment => "alignments of depths",
         Operation::WeightedSum { .. } => "weighted sums",
         Operation::Encoding | Operation::FactorEncoding => "encodings",
         Operation::PlainProducts { .. } => "products with plaintexts",

@@ -45,12 +45,14 @@ pub enum Unit {
     Centering,
     /// A word of a plaintext of integers, encoded or decoded.
     Residue,
-    /// A word of memory that the system has just given.
+    /// A word of memory that the system has just given, in pages of 4 KiB.
     Fresh,
+    /// The same in large pages.
+    FreshLarge,
 }
 
 /// How many units there are.
-pub const UNITS: usize = TRANSFORMS + 17;
+pub const UNITS: usize = TRANSFORMS + 18;
 const TRANSFORMS: usize = (*LOG_DEGREES.end() - *LOG_DEGREES.start() + 1) as usize;
 
 impl Unit {
@@ -73,6 +75,7 @@ impl Unit {
             Self::Centering,
             Self::Residue,
             Self::Fresh,
+            Self::FreshLarge,
         ]);
         all
     }
@@ -102,6 +105,7 @@ impl Unit {
             Self::Centering => TRANSFORMS + 14,
             Self::Residue => TRANSFORMS + 15,
             Self::Fresh => TRANSFORMS + 16,
+            Self::FreshLarge => TRANSFORMS + 17,
         }
     }
 

@@ -54,6 +54,8 @@ pub struct CircuitUsage {
 pub enum Operation {
     /// A sum or difference of two ciphertexts, or of one and a plaintext or scalar.
     Sum,
+    /// The lowering of an operand, or of a result, to the level and the scale of a deeper one: counted at the depth above that.
+    Alignment,
     /// `constant + sum c_k x_k`, one rescaling.
     WeightedSum {
         /// The number of ciphertexts.
@@ -189,6 +191,20 @@ impl<T> Recorder<T> {
         *self.lock().operations.entry((depth, operation)).or_default() += 1;
     }
 
+    /// A vector of the largest depth and period of the operands, to which the others are lowered.
+    fn joined<'a>(&self, operands: impl Iterator<Item = &'a Blank> + Clone) -> Result<Blank> {
+        let deepest = deepest(operands.clone())?;
+        operands.for_each(|operand| self.align(operand, deepest.depth));
+        Ok(deepest)
+    }
+
+    /// Counts the lowering of a vector to a depth.
+    fn align(&self, operand: &Blank, depth: usize) {
+        if operand.depth < depth {
+            self.record(depth - 1, Operation::Alignment);
+        }
+    }
+
     /// Counts rotations, and says how many of them move anything.
     fn rotations(&self, a: &Blank, steps: &[isize]) -> usize {
         let mut usage = self.lock();
@@ -249,8 +265,9 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     }
 
     fn add(&self, a: &Blank, b: &Blank) -> Result<Blank> {
-        self.record(a.depth.max(b.depth), Operation::Sum);
-        Ok(Blank { slots: a.slots, period: a.period.max(b.period), depth: a.depth.max(b.depth) })
+        let sum = self.joined([a, b].into_iter())?;
+        self.record(sum.depth, Operation::Sum);
+        Ok(sum)
     }
 
     fn sub(&self, a: &Blank, b: &Blank) -> Result<Blank> {
@@ -290,19 +307,19 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     }
 
     fn weighted_sum(&self, terms: &[(&Blank, T)], _constant: T) -> Result<Blank> {
-        let deepest = deepest(terms.iter().map(|(x, _)| *x))?;
+        let deepest = self.joined(terms.iter().map(|(x, _)| *x))?;
         self.record(deepest.depth, Operation::WeightedSum { terms: terms.len() });
         Ok(self.deeper(&deepest, deepest.depth + 1))
     }
 
     fn dot(&self, pairs: &[(&Blank, &Blank)]) -> Result<Blank> {
-        let deepest = deepest(pairs.iter().flat_map(|(a, b)| [*a, *b]))?;
+        let deepest = self.joined(pairs.iter().flat_map(|(a, b)| [*a, *b]))?;
         let squares = pairs.iter().filter(|(a, b)| std::ptr::eq(*a, *b)).count();
         self.multiplied(&deepest, pairs.len(), squares)
     }
 
     fn dot_plain(&self, pairs: &[(&Blank, &())]) -> Result<Blank> {
-        let deepest = deepest(pairs.iter().map(|(a, _)| *a))?;
+        let deepest = self.joined(pairs.iter().map(|(a, _)| *a))?;
         self.lock().counts.plain_products += pairs.len();
         self.record(deepest.depth, Operation::PlainProducts { terms: pairs.len() });
         Ok(Blank { period: deepest.slots, ..self.deeper(&deepest, deepest.depth + 1) })
@@ -357,7 +374,10 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
 
     fn at_level(&self, a: &Blank, level: usize) -> Result<Blank> {
         match LEVELS.checked_sub(level) {
-            Some(depth) if depth >= a.depth => Ok(self.deeper(a, depth)),
+            Some(depth) if depth >= a.depth => {
+                self.align(a, depth);
+                Ok(self.deeper(a, depth))
+            }
             _ => Err(Error::LevelExhausted { needed: level, left: LEVELS - a.depth }),
         }
     }

@@ -10,8 +10,6 @@ use noren_rlwe::keygen::KeyGenerator;
 
 use crate::bench::advise::step::Step;
 use crate::bench::ckks::seed;
-use crate::bench::judge::drop_result;
-use crate::bench::measure;
 use crate::failure::Failure;
 
 /// Keys, encryption, the circuit and decryption, each timed.
@@ -21,7 +19,7 @@ pub(super) fn run<S: Scheme>(
     circuit: SlotCircuit,
     draft: &SlotDraft,
 ) -> Result<(), Failure> {
-    let (price, seconds) = (&step.candidate.price, step.run.seconds);
+    let price = &step.candidate.price;
     let context = Context::with_threads(parameters.clone(), Some(step.threads))?;
     let limbs = |depth: &usize| draft.limbs[*depth.min(&(draft.limbs.len() - 1))];
     let request = KeyRequest {
@@ -40,29 +38,22 @@ pub(super) fn run<S: Scheme>(
     let prepare = || circuit.prepare(&evaluator, &inputs[0][0], 1);
     let prepared = prepare()?;
     let run = || inputs.iter().map(|inputs| prepared.run(&evaluator, inputs, 1)).collect::<noren::Result<Vec<_>>>();
-    let results = run()?;
+    let results = step.first(&run)?;
     let decode = |result: &Ciphertext<S>| encoder.decode(&decryptor.decrypt(result)?);
     let decrypt = || results.iter().flatten().map(decode).collect::<noren::Result<Vec<_>>>();
     let expected = expected(circuit, parameters.modulus().value() as i64);
     let right = decrypt()?.iter().all(|slots| slots[0] == expected);
+    step.part("server", right, price.server_seconds, run)?;
+    if price.prepare_seconds > 0.0 {
+        step.part("prepare", right, price.prepare_seconds, prepare)?;
+    }
     if request.relinearization || !request.rotations_at.is_empty() {
         let generator = KeyGenerator::new(context.rlwe(), Seed::from_bytes([0; 32]));
         let wanted = context.automorphisms_of(&request)?;
-        let timing = right
-            .then(|| measure::time(seconds, 1.0, || generator.keys(&wanted, None).map(drop_result)))
-            .transpose()?;
-        step.report("keys", timing, price.keys_seconds)?;
+        step.part("keys", right, price.keys_seconds, || generator.keys(&wanted, None))?;
     }
-    let timing = right.then(|| measure::time(seconds, 1.0, || encrypt().map(drop_result))).transpose()?;
-    step.report("encrypt", timing, price.encrypt_seconds)?;
-    let timing = right.then(|| measure::time(seconds, 1.0, || run().map(drop_result))).transpose()?;
-    step.report("server", timing, price.server_seconds)?;
-    if price.prepare_seconds > 0.0 {
-        let timing = right.then(|| measure::time(seconds, 1.0, || prepare().map(drop_result))).transpose()?;
-        step.report("prepare", timing, price.prepare_seconds)?;
-    }
-    let timing = right.then(|| measure::time(seconds, 1.0, || decrypt().map(drop_result))).transpose()?;
-    step.report("decrypt", timing, price.decrypt_seconds)
+    step.part("encrypt", right, price.encrypt_seconds, encrypt)?;
+    step.part("decrypt", right, price.decrypt_seconds, decrypt)
 }
 
 /// Lookups: not measured here.

@@ -7,8 +7,6 @@ use noren_rlwe::keygen::KeyGenerator;
 
 use crate::bench::advise::step::Step;
 use crate::bench::ckks::seed;
-use crate::bench::judge::drop_result;
-use crate::bench::measure;
 use crate::failure::Failure;
 
 /// Keys, encryption, the circuit and decryption, each timed.
@@ -18,7 +16,7 @@ pub(super) fn run(
     circuit: SlotCircuit,
     draft: &SlotDraft,
 ) -> Result<(), Failure> {
-    let (price, seconds) = (&step.candidate.price, step.run.seconds);
+    let price = &step.candidate.price;
     let context = Context::with_threads(parameters.clone(), Some(step.threads))?;
     let level = parameters.max_level();
     let request = draft.usage.key_request(level)?;
@@ -35,7 +33,7 @@ pub(super) fn run(
         let each = inputs.iter().map(|inputs| prepared.run(&evaluator, inputs, circuit.real_coefficient()));
         each.collect::<noren::Result<Vec<_>>>()
     };
-    let results = run()?;
+    let results = step.first(&run)?;
     let expected = expected(circuit);
     let decrypt =
         || results.iter().flatten().map(|result| decryptor.decrypt_real(result)).collect::<noren::Result<Vec<_>>>();
@@ -44,23 +42,17 @@ pub(super) fn run(
         .flatten()
         .zip(decrypt()?)
         .all(|(result, slots)| (slots[0] - expected).abs() <= result.error_bound());
+    step.part("server", right, price.server_seconds, run)?;
+    if price.prepare_seconds > 0.0 {
+        step.part("prepare", right, price.prepare_seconds, prepare)?;
+    }
     if !request.rotations_at.is_empty() || request.relinearization {
         let generator = KeyGenerator::new(context.rlwe(), seed(0));
         let wanted = context.automorphisms_of(&request)?;
-        let generate = || generator.keys(&wanted, None).map(drop_result);
-        let timing = right.then(|| measure::time(seconds, 1.0, generate)).transpose()?;
-        step.report("keys", timing, price.keys_seconds)?;
+        step.part("keys", right, price.keys_seconds, || generator.keys(&wanted, None))?;
     }
-    let timing = right.then(|| measure::time(seconds, 1.0, || encrypt().map(drop_result))).transpose()?;
-    step.report("encrypt", timing, price.encrypt_seconds)?;
-    let timing = right.then(|| measure::time(seconds, 1.0, || run().map(drop_result))).transpose()?;
-    step.report("server", timing, price.server_seconds)?;
-    if price.prepare_seconds > 0.0 {
-        let timing = right.then(|| measure::time(seconds, 1.0, || prepare().map(drop_result))).transpose()?;
-        step.report("prepare", timing, price.prepare_seconds)?;
-    }
-    let timing = right.then(|| measure::time(seconds, 1.0, || decrypt().map(drop_result))).transpose()?;
-    step.report("decrypt", timing, price.decrypt_seconds)
+    step.part("encrypt", right, price.encrypt_seconds, encrypt)?;
+    step.part("decrypt", right, price.decrypt_seconds, decrypt)
 }
 
 /// With bootstraps: not measured here.

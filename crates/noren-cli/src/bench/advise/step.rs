@@ -1,12 +1,16 @@
 //! One candidate of a workload with one number of threads.
 
+use std::cell::Cell;
+
 use noren::advisor::{Candidate, Workload};
 use serde_json::json;
 
-use crate::bench::measure::Timing;
+use crate::bench::judge::drop_result;
+use crate::bench::measure::{self, Timing};
 use crate::bench::record::Record;
 use crate::bench::run::Run;
 use crate::failure::Failure;
+use crate::machine;
 
 /// One candidate that is measured.
 pub(super) struct Step<'a> {
@@ -17,16 +21,37 @@ pub(super) struct Step<'a> {
     /// The place among all candidates, 0 for the choice.
     pub(super) place: usize,
     pub(super) threads: usize,
+    /// The most memory that the process held in the first run of the circuit, with all keys, inputs and results.
+    pub(super) memory: Cell<Option<u64>>,
 }
 
 impl Step<'_> {
-    /// Reports the time of a part beside its prediction.
-    pub(super) fn report(&self, op: &'static str, timing: Option<Timing>, predicted: f64) -> Result<(), Failure> {
-        let price = &self.candidate.price;
-        let record =
-            Record { suite: "advise".into(), threads: self.threads, ..Record::of_kernel(op, 0, 0.0, isa(), timing) };
+    /// Runs the circuit once, for the memory that it takes.
+    pub(super) fn first<T>(&self, run: impl FnOnce() -> noren::Result<T>) -> Result<T, Failure> {
+        machine::reset_peak_rss();
+        let results = run()?;
+        self.memory.set(machine::peak_rss());
+        Ok(results)
+    }
+
+    /// Times a part, if results are right, and reports it beside its prediction.
+    pub(super) fn part<T>(
+        &self,
+        op: &'static str,
+        right: bool,
+        predicted: f64,
+        mut run: impl FnMut() -> noren::Result<T>,
+    ) -> Result<(), Failure> {
+        let timing = right.then(|| measure::time(self.run.seconds, 1.0, || run().map(drop_result))).transpose()?;
+        self.report(op, timing, predicted)
+    }
+
+    fn report(&self, op: &'static str, timing: Option<Timing>, predicted: f64) -> Result<(), Failure> {
+        let record = Record::of_kernel(op, 0, 0.0, isa(), timing);
+        let memory = if op == "server" { self.memory.get() } else { record.peak_rss_bytes };
+        let record = Record { suite: "advise".into(), threads: self.threads, peak_rss_bytes: memory, ..record };
         let workload = serde_json::to_value(self.workload).unwrap_or_default();
-        let (ratio, bytes) = (timing.map(|timing| predicted * 1e9 / timing.median_ns), price.server_memory);
+        let ratio = timing.map(|timing| predicted * 1e9 / timing.median_ns);
         self.run.report(
             &record
                 .with("workload", self.number)
@@ -35,7 +60,7 @@ impl Step<'_> {
                 .with("place", self.place)
                 .with("predicted_ns", predicted * 1e9)
                 .with("ratio", json!(ratio))
-                .with("predicted_rss_bytes", bytes),
+                .with("predicted_rss_bytes", self.candidate.price.server_memory),
         )
     }
 }

@@ -6,8 +6,6 @@ use noren::tfhe::{self, Context, Decryptor, Encryptor, Preset};
 
 use crate::bench::advise::step::Step;
 use crate::bench::ckks::seed;
-use crate::bench::judge::drop_result;
-use crate::bench::measure;
 use crate::failure::Failure;
 
 /// Workloads of more bootstraps take minutes: they are not measured.
@@ -19,7 +17,7 @@ pub(super) fn run(step: &Step<'_>, draft: &TorusDraft) -> Result<(), Failure> {
     if draft.bootstraps() > MOST_BOOTSTRAPS || matches!(step.workload.computation, Computation::Table { .. }) {
         return Ok(());
     }
-    let (price, seconds) = (&step.candidate.price, step.run.seconds);
+    let price = &step.candidate.price;
     let context = Context::with_threads(Preset::named(draft.set)?.parameters()?, Some(step.threads))?;
     let keys = context.generate_keys(seed(0))?;
     let encryptor = Encryptor::new(&context, &keys.secret, seed(1))?;
@@ -33,7 +31,7 @@ pub(super) fn run(step: &Step<'_>, draft: &TorusDraft) -> Result<(), Failure> {
     };
     let inputs = encrypt()?;
     let run = || compute(&evaluator, step.workload.computation, &inputs);
-    let results = run()?;
+    let results = step.first(&run)?;
     let expected = expected(step.workload.computation) & (u64::MAX >> (64 - width));
     let decrypt = || {
         let of = |results: &Outcome| match results {
@@ -43,14 +41,10 @@ pub(super) fn run(step: &Step<'_>, draft: &TorusDraft) -> Result<(), Failure> {
         results.iter().map(of).collect::<noren::Result<Vec<_>>>()
     };
     let right = decrypt()?.iter().flatten().all(|&found| found == expected);
-    let compact = || context.compact_keys(&seed(0), &keys.secret).map(drop_result);
-    step.report("keys", right.then(|| measure::time(seconds, 1.0, compact)).transpose()?, price.keys_seconds)?;
-    let timing = right.then(|| measure::time(seconds, 1.0, || encrypt().map(drop_result))).transpose()?;
-    step.report("encrypt", timing, price.encrypt_seconds)?;
-    let timing = right.then(|| measure::time(seconds, 1.0, || run().map(drop_result))).transpose()?;
-    step.report("server", timing, price.server_seconds)?;
-    let timing = right.then(|| measure::time(seconds, 1.0, || decrypt().map(drop_result))).transpose()?;
-    step.report("decrypt", timing, price.decrypt_seconds)
+    step.part("server", right, price.server_seconds, run)?;
+    step.part("keys", right, price.keys_seconds, || context.compact_keys(&seed(0), &keys.secret))?;
+    step.part("encrypt", right, price.encrypt_seconds, encrypt)?;
+    step.part("decrypt", right, price.decrypt_seconds, decrypt)
 }
 
 /// The value of every input.

@@ -285,12 +285,11 @@ impl Encoder {
         let table = self.context.transform(plaintext.slots)?;
         let limbs = limbs_to_read(&self.context, plaintext.inner.limbs(), &plaintext.scale, &plaintext.estimate);
         let ring = self.context.rlwe().ring_q(limbs);
-        let coefficients = ring.to_centered_f64(&ring.intt(ring.restrict(&plaintext.inner.poly)));
-        let half = self.context.parameters().max_slots();
-        let gap = half / plaintext.slots;
+        let gap = self.context.parameters().max_slots() / plaintext.slots;
+        let mut re = ring.to_centered_f64_every(&ring.intt(ring.restrict(&plaintext.inner.poly)), gap);
         let inverse = 1.0 / plaintext.scale.to_f64();
-        let part = |from: usize| coefficients[from..from + half].iter().step_by(gap).map(|x| x * inverse).collect();
-        let (mut re, mut im): (Vec<f64>, Vec<f64>) = (part(0), part(half));
+        re.iter_mut().for_each(|x| *x *= inverse);
+        let mut im = re.split_off(plaintext.slots);
         table.forward(&mut re, &mut im);
         Ok((re, im))
     }
