@@ -46,8 +46,8 @@ const FACTOR_WORDS: usize = 64;
 pub(super) const PROCESS_BYTES: u64 = 12 << 20;
 /// Rows of each prime's tables, in words of a ring: the quotients of roots, and what pools keep.
 const TABLE_ROWS: u64 = 2;
-/// Ciphertexts that the server holds beside inputs and results: results of operations, and scratch rows.
-const WORKING_CIPHERTEXTS: u64 = 4;
+/// The scratch rows of operations, as ciphertexts.
+const SCRATCH_CIPHERTEXTS: u64 = 2;
 
 impl SlotDraft {
     /// The price of all runs.
@@ -115,7 +115,8 @@ impl SlotDraft {
         price.result_bytes = (self.results * self.runs) as u64 * self.packed(2, last);
         let largest = self.key_limbs().map(|limbs| meter.key_bytes(limbs)).max().unwrap_or_default();
         let rows = (self.parameters.p().len() + self.parameters.max_limbs()) as u64;
-        price.client_memory = PROCESS_BYTES + largest + rows * self.row_bytes() * (TABLE_ROWS + WORKING_CIPHERTEXTS);
+        price.client_memory =
+            PROCESS_BYTES + largest + rows * self.row_bytes() * (TABLE_ROWS + 2 * SCRATCH_CIPHERTEXTS);
         Ok(())
     }
 
@@ -155,10 +156,15 @@ impl SlotDraft {
             }
         }
         price.prepare_seconds = server.seconds(&prepare)?;
-        let ciphertext = 2 * self.limbs_at(0) as u64 * self.row_bytes();
-        let held = (self.inputs + self.results) as u64 * self.runs as u64 + WORKING_CIPHERTEXTS;
+        let ciphertext = |limbs: usize| 2 * limbs as u64 * self.row_bytes();
+        let (first, last) = (ciphertext(self.limbs_at(0)), ciphertext(self.limbs_at(self.usage.depth)));
+        // One run holds what it works on; of the others there are inputs and results.
+        let run: u64 =
+            self.usage.held.iter().map(|(&depth, &count)| count as u64 * ciphertext(self.limbs_at(depth))).sum();
+        let others = (self.runs as u64 - 1) * (self.inputs as u64 * first + self.results as u64 * last);
+        let held = run + others + SCRATCH_CIPHERTEXTS * first;
         let rows = self.parameters.primes().count() as u64;
-        price.server_memory = PROCESS_BYTES + rows * TABLE_ROWS * self.row_bytes() + keys + factors + held * ciphertext;
+        price.server_memory = PROCESS_BYTES + rows * TABLE_ROWS * self.row_bytes() + keys + factors + held;
         Ok(())
     }
 }

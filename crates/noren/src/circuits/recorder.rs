@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use noren_rlwe::error::{Error, Result};
 
@@ -28,6 +28,7 @@ use crate::schemes::slots::{Bounds, GiantStep, Scalar, SlotEvaluator};
 #[derive(Debug, Default)]
 pub struct Recorder<T = f64> {
     usage: Mutex<CircuitUsage>,
+    held: Arc<Mutex<Tally>>,
     scalar: PhantomData<fn() -> T>,
 }
 
@@ -47,6 +48,8 @@ pub struct CircuitUsage {
     pub counts: Counts,
     /// How often the circuit does each operation, by the depth of its operands: what a cost model prices.
     pub operations: BTreeMap<(usize, Operation), usize>,
+    /// The ciphertexts that are held when they are most, inputs included, by their depths.
+    pub held: BTreeMap<usize, usize>,
 }
 
 /// An operation of a [`SlotEvaluator`], with the sizes that its cost depends on.
@@ -116,10 +119,31 @@ pub struct Counts {
 }
 
 /// A ciphertext without content.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Blank {
+    shape: Shape,
+    /// Counts it as long as it is held.
+    _held: Held,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Shape {
     slots: usize,
     period: usize,
+    depth: usize,
+}
+
+/// The ciphertexts that are held, by their depths.
+#[derive(Debug, Default)]
+struct Tally {
+    now: BTreeMap<usize, usize>,
+    most: BTreeMap<usize, usize>,
+}
+
+/// The place of one ciphertext in a tally.
+#[derive(Debug)]
+struct Held {
+    tally: Arc<Mutex<Tally>>,
     depth: usize,
 }
 
@@ -144,7 +168,38 @@ impl CircuitUsage {
         for (&operation, &count) in &other.operations {
             *self.operations.entry(operation).or_default() += count;
         }
+        if other.held.values().sum::<usize>() > self.held.values().sum() {
+            self.held.clone_from(&other.held);
+        }
         self
+    }
+}
+
+impl Held {
+    fn new(tally: &Arc<Mutex<Tally>>, depth: usize) -> Self {
+        let mut counts = tally.lock().unwrap_or_else(PoisonError::into_inner);
+        *counts.now.entry(depth).or_default() += 1;
+        let total = |counts: &BTreeMap<usize, usize>| counts.values().sum::<usize>();
+        if total(&counts.now) > total(&counts.most) {
+            counts.most = counts.now.clone();
+        }
+        drop(counts);
+        Self { tally: Arc::clone(tally), depth }
+    }
+}
+
+impl Clone for Held {
+    fn clone(&self) -> Self {
+        Self::new(&self.tally, self.depth)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut counts = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.now.get_mut(&self.depth) {
+            *count -= 1;
+        }
     }
 }
 
@@ -160,20 +215,25 @@ impl Recorder {
 impl<T> Recorder<T> {
     /// A fresh ciphertext of `slots` slots.
     #[must_use]
-    pub const fn fresh(&self, slots: usize) -> Blank {
-        Blank { slots, period: slots, depth: 0 }
+    pub fn fresh(&self, slots: usize) -> Blank {
+        self.fresh_repeated(slots, slots)
     }
 
     /// A fresh ciphertext of `slots` slots, whose values repeat after `period` of them.
     #[must_use]
-    pub const fn fresh_repeated(&self, slots: usize, period: usize) -> Blank {
-        Blank { slots, period, depth: 0 }
+    pub fn fresh_repeated(&self, slots: usize, period: usize) -> Blank {
+        self.blank(Shape { slots, period, depth: 0 })
     }
 
     /// The usage so far.
     #[must_use]
     pub fn usage(&self) -> CircuitUsage {
-        self.lock().clone()
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).most.clone();
+        CircuitUsage { held, ..self.lock().clone() }
+    }
+
+    fn blank(&self, shape: Shape) -> Blank {
+        Blank { shape, _held: Held::new(&self.held, shape.depth) }
     }
 
     fn lock(&self) -> MutexGuard<'_, CircuitUsage> {
@@ -181,10 +241,11 @@ impl<T> Recorder<T> {
         self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn deeper(&self, a: &Blank, depth: usize) -> Blank {
+    fn deeper(&self, shape: Shape, depth: usize) -> Blank {
         let mut usage = self.lock();
         usage.depth = usage.depth.max(depth);
-        Blank { depth, ..*a }
+        drop(usage);
+        self.blank(Shape { depth, ..shape })
     }
 
     fn record(&self, depth: usize, operation: Operation) {
@@ -192,7 +253,7 @@ impl<T> Recorder<T> {
     }
 
     /// A vector of the largest depth and period of the operands, to which the others are lowered.
-    fn joined<'a>(&self, operands: impl Iterator<Item = &'a Blank> + Clone) -> Result<Blank> {
+    fn joined<'a>(&self, operands: impl Iterator<Item = &'a Blank> + Clone) -> Result<Shape> {
         let deepest = deepest(operands.clone())?;
         operands.for_each(|operand| self.align(operand, deepest.depth));
         Ok(deepest)
@@ -200,7 +261,7 @@ impl<T> Recorder<T> {
 
     /// Counts the lowering of a vector to a depth.
     fn align(&self, operand: &Blank, depth: usize) {
-        if operand.depth < depth {
+        if operand.shape.depth < depth {
             self.record(depth - 1, Operation::Alignment);
         }
     }
@@ -210,8 +271,8 @@ impl<T> Recorder<T> {
         let mut usage = self.lock();
         let real = steps.iter().filter(|&&r| r != 0);
         for &r in real.clone() {
-            let depth = usage.rotations.entry(r).or_insert(a.depth);
-            *depth = a.depth.min(*depth);
+            let depth = usage.rotations.entry(r).or_insert(a.shape.depth);
+            *depth = a.shape.depth.min(*depth);
         }
         let count = real.count();
         usage.counts.rotations += count;
@@ -219,7 +280,7 @@ impl<T> Recorder<T> {
         count
     }
 
-    fn multiplied(&self, deepest: &Blank, terms: usize, squares: usize) -> Result<Blank> {
+    fn multiplied(&self, deepest: Shape, terms: usize, squares: usize) -> Result<Blank> {
         let depth = deepest.depth;
         let mut usage = self.lock();
         usage.counts.products += terms;
@@ -239,35 +300,35 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     type Estimate = ();
 
     fn slots(&self, x: &Blank) -> usize {
-        x.slots
+        x.shape.slots
     }
 
     fn period(&self, x: &Blank) -> usize {
-        x.period
+        x.shape.period
     }
 
     fn level(&self, x: &Blank) -> usize {
-        LEVELS - x.depth
+        LEVELS - x.shape.depth
     }
 
     fn encode_for(&self, values: &[T], operand: &Blank) -> Result<()> {
-        check_length(values.len(), operand.slots)?;
+        check_length(values.len(), operand.shape.slots)?;
         T::check(values)?;
-        self.record(operand.depth, Operation::Encoding);
+        self.record(operand.shape.depth, Operation::Encoding);
         Ok(())
     }
 
     fn encode_factor(&self, values: &[T], operand: &Blank) -> Result<()> {
-        check_length(values.len(), operand.slots)?;
+        check_length(values.len(), operand.shape.slots)?;
         T::check(values)?;
-        self.record(operand.depth, Operation::FactorEncoding);
+        self.record(operand.shape.depth, Operation::FactorEncoding);
         Ok(())
     }
 
     fn add(&self, a: &Blank, b: &Blank) -> Result<Blank> {
         let sum = self.joined([a, b].into_iter())?;
         self.record(sum.depth, Operation::Sum);
-        Ok(sum)
+        Ok(self.blank(sum))
     }
 
     fn sub(&self, a: &Blank, b: &Blank) -> Result<Blank> {
@@ -275,18 +336,18 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     }
 
     fn neg(&self, a: &Blank) -> Result<Blank> {
-        self.record(a.depth, Operation::Sum);
+        self.record(a.shape.depth, Operation::Sum);
         Ok(a.clone())
     }
 
     fn add_scalar(&self, a: &Blank, _c: T) -> Result<Blank> {
-        self.record(a.depth, Operation::Sum);
+        self.record(a.shape.depth, Operation::Sum);
         Ok(a.clone())
     }
 
     fn add_plain(&self, a: &Blank, _p: &()) -> Result<Blank> {
-        self.record(a.depth, Operation::Sum);
-        Ok(Blank { period: a.slots, ..a.clone() })
+        self.record(a.shape.depth, Operation::Sum);
+        Ok(self.blank(Shape { period: a.shape.slots, ..a.shape }))
     }
 
     fn mul(&self, a: &Blank, b: &Blank) -> Result<Blank> {
@@ -294,7 +355,7 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     }
 
     fn square(&self, a: &Blank) -> Result<Blank> {
-        self.multiplied(a, 1, 1)
+        self.multiplied(a.shape, 1, 1)
     }
 
     fn mul_plain(&self, a: &Blank, p: &()) -> Result<Blank> {
@@ -302,27 +363,27 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     }
 
     fn mul_scalar(&self, a: &Blank, _c: T) -> Result<Blank> {
-        self.record(a.depth, Operation::WeightedSum { terms: 1 });
-        Ok(self.deeper(a, a.depth + 1))
+        self.record(a.shape.depth, Operation::WeightedSum { terms: 1 });
+        Ok(self.deeper(a.shape, a.shape.depth + 1))
     }
 
     fn weighted_sum(&self, terms: &[(&Blank, T)], _constant: T) -> Result<Blank> {
         let deepest = self.joined(terms.iter().map(|(x, _)| *x))?;
         self.record(deepest.depth, Operation::WeightedSum { terms: terms.len() });
-        Ok(self.deeper(&deepest, deepest.depth + 1))
+        Ok(self.deeper(deepest, deepest.depth + 1))
     }
 
     fn dot(&self, pairs: &[(&Blank, &Blank)]) -> Result<Blank> {
         let deepest = self.joined(pairs.iter().flat_map(|(a, b)| [*a, *b]))?;
         let squares = pairs.iter().filter(|(a, b)| std::ptr::eq(*a, *b)).count();
-        self.multiplied(&deepest, pairs.len(), squares)
+        self.multiplied(deepest, pairs.len(), squares)
     }
 
     fn dot_plain(&self, pairs: &[(&Blank, &())]) -> Result<Blank> {
         let deepest = self.joined(pairs.iter().map(|(a, _)| *a))?;
         self.lock().counts.plain_products += pairs.len();
         self.record(deepest.depth, Operation::PlainProducts { terms: pairs.len() });
-        Ok(Blank { period: deepest.slots, ..self.deeper(&deepest, deepest.depth + 1) })
+        Ok(self.deeper(Shape { period: deepest.slots, ..deepest }, deepest.depth + 1))
     }
 
     fn rotate(&self, a: &Blank, steps: isize) -> Result<Blank> {
@@ -332,7 +393,7 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     fn rotate_many(&self, a: &Blank, steps: &[isize]) -> Result<Vec<Blank>> {
         let count = self.rotations(a, steps);
         if count > 0 {
-            self.record(a.depth, Operation::Rotations { count });
+            self.record(a.shape.depth, Operation::Rotations { count });
         }
         Ok(vec![a.clone(); steps.len()])
     }
@@ -345,7 +406,7 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
         let counts = sums.iter().map(|steps| self.rotations(a, steps));
         let (sums, rotations) = counts.filter(|&count| count > 0).fold((0, 0), |(s, r), count| (s + 1, r + count));
         if sums > 0 {
-            self.record(a.depth, Operation::RotationSums { sums, rotations });
+            self.record(a.shape.depth, Operation::RotationSums { sums, rotations });
         }
         Ok(a.clone())
     }
@@ -360,8 +421,8 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
         let moved = giants.iter().map(|giant| self.rotations(a, &[giant.rotation])).sum();
         let terms = giants.iter().map(|giant| giant.terms.len()).sum();
         self.lock().counts.plain_products += terms;
-        self.record(a.depth, Operation::GiantSteps { babies, giants: moved, terms });
-        Ok(Blank { period: a.slots, ..self.deeper(a, a.depth + 1) })
+        self.record(a.shape.depth, Operation::GiantSteps { babies, giants: moved, terms });
+        Ok(self.deeper(Shape { period: a.shape.slots, ..a.shape }, a.shape.depth + 1))
     }
 
     fn with_magnitude(&self, a: Blank, _bound: f64) -> Blank {
@@ -369,16 +430,16 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     }
 
     fn with_period(&self, a: Blank, period: usize) -> Blank {
-        Blank { period, ..a }
+        self.blank(Shape { period, ..a.shape })
     }
 
     fn at_level(&self, a: &Blank, level: usize) -> Result<Blank> {
         match LEVELS.checked_sub(level) {
-            Some(depth) if depth >= a.depth => {
+            Some(depth) if depth >= a.shape.depth => {
                 self.align(a, depth);
-                Ok(self.deeper(a, depth))
+                Ok(self.deeper(a.shape, depth))
             }
-            _ => Err(Error::LevelExhausted { needed: level, left: LEVELS - a.depth }),
+            _ => Err(Error::LevelExhausted { needed: level, left: LEVELS - a.shape.depth }),
         }
     }
 
@@ -402,10 +463,10 @@ fn check_length(found: usize, slots: usize) -> Result<()> {
     Err(Error::Length { what: "values", found, needed: format!("at most {slots}") })
 }
 
-/// A vector of the largest depth and period of the operands.
-fn deepest<'a>(operands: impl Iterator<Item = &'a Blank>) -> Result<Blank> {
-    let join = |a: Blank, b: Blank| Blank { period: a.period.max(b.period), depth: a.depth.max(b.depth), ..a };
-    operands.cloned().reduce(join).ok_or_else(|| Error::Length {
+/// The shape of a vector of the largest depth and period of the operands.
+fn deepest<'a>(operands: impl Iterator<Item = &'a Blank>) -> Result<Shape> {
+    let join = |a: Shape, b: Shape| Shape { period: a.period.max(b.period), depth: a.depth.max(b.depth), ..a };
+    operands.map(|operand| operand.shape).reduce(join).ok_or_else(|| Error::Length {
         what: "terms of a sum",
         found: 0,
         needed: "at least 1".to_owned(),
