@@ -7,6 +7,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from noren._quantities import size, time
+
 _COLUMNS = (
     ("operation", "operation"),
     ("place", "place"),
@@ -38,6 +40,21 @@ class Explanation:
     def parameters(self) -> str:
         """The parameters, in words."""
         return str(self._found["parameters"])
+
+    @property
+    def price(self) -> dict[str, Any]:
+        """The predicted price of one run: seconds of keys, encryption, server and decryption, bytes, memory, parts."""
+        return dict(self._found["price"])
+
+    @property
+    def machine(self) -> str:
+        """The machine that the price is of: this one as it was calibrated, or a reference with the same kernels."""
+        return str(self._found["machine"])
+
+    @property
+    def others(self) -> list[dict[str, Any]]:
+        """The other schemes: name, seconds of the server (None where it does not evaluate the function), refusal."""
+        return [dict(other) for other in self._found["others"]]
 
     @property
     def levels(self) -> int:
@@ -133,7 +150,24 @@ class Explanation:
         ]
         if self.precision > 0:
             head.append(f"predicted error bound {self.bound:.2e}, {self.precision:.2e} was asked for")
-        return "\n".join([*head, "", *lines])
+        return "\n".join([*head, *self._costs(), "", *lines])
+
+    def _costs(self) -> list[str]:
+        """Return the price and the other schemes in lines."""
+        price = self._found["price"]
+        times = {"keys": "keys", "encryption": "encrypt", "server": "server", "decryption": "decrypt"}
+        sizes = {"keys": "key_bytes", "inputs": "input_bytes", "results": "result_bytes", "server": "server_memory"}
+        lines = [
+            "predicted: " + ", ".join(f"{name} {time(price[f'{key}_seconds'])}" for name, key in times.items()),
+            "sizes: "
+            + ", ".join(f"{name} {size(price[key])}{' of memory' * (name == 'server')}" for name, key in sizes.items()),
+            f"on {self.machine}",
+        ]
+        for other in self._found["others"]:
+            seconds = other["server_seconds"]
+            told = other["refusal"] if seconds is None else f"server {time(seconds)}"
+            lines.append(f"not {other['scheme']}: {told}")
+        return lines
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"

@@ -297,7 +297,8 @@ def place() -> str:
     while frame.f_back is not None:
         file = frame.f_code.co_filename
         library = file.startswith((_NUMPY, "<__array_function__")) or (
-            file.startswith(_PACKAGE) and Path(file).name in ("_trace.py", "_trace_functions.py", "compiler.py")
+            file.startswith(_PACKAGE)
+            and Path(file).name in ("_trace.py", "_trace_functions.py", "_signature.py", "compiler.py", "advisor.py")
         )
         if not library:
             return f"{Path(file).name}:{frame.f_lineno}"

@@ -8,19 +8,32 @@
 >>> sorted(rejection.scheme for rejection in advice.rejections)[:2]
 ['bfv', 'bfv-lookup']
 
+Functions of numpy are asked about with what `noren.compile` takes:
+
+>>> import noren
+>>> f = lambda x, y: x * y + x
+>>> advice = advisor.advise(f, noren.Input(8, 0, 9), noren.Input(8, 0, 9), machine=advisor.REFERENCE)
+>>> [candidate.scheme for candidate in advice]
+['bgv', 'tfhe']
+
 Times are predictions, from costs that this machine is measured with at the first use, in a few seconds (`calibrate`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, overload
 
+from numpy.typing import ArrayLike
+
 from noren._noren import advisor as _advisor
+from noren._noren import compiler as _compiler
+from noren._quantities import size, time
+from noren._signature import Input, graph_of
 
 __all__ = ["REFERENCE", "Advice", "Candidate", "Device", "Part", "Rejection", "advise", "calibrate", "devices"]
 
@@ -99,7 +112,8 @@ class Candidate:
     reasons: tuple[str, ...]
     """What speaks for it and against it."""
     script: str
-    """A Python script that does it once, on random values, with these parameters and keys."""
+    """A Python script that does it once, on random values, with these parameters and keys; empty for a function, which
+    ``noren.compile(function, *examples, scheme=candidate.scheme)`` compiles for it."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +121,7 @@ class Advice(Sequence[Candidate]):
     """The ways to do a workload, the best first; `rejections` says why other schemes do not do it."""
 
     workload: dict[str, Any]
-    """The workload, as ``noren advise --workload`` reads it from a file."""
+    """The workload, as ``noren advise --workload`` reads it from a file; of a function its shapes."""
     client: str
     """The processor of the client."""
     server: str
@@ -141,10 +155,10 @@ class Advice(Sequence[Candidate]):
         rows = [
             (
                 candidate.scheme,
-                _time(candidate.server_seconds),
-                _time(candidate.keys_seconds + candidate.encrypt_seconds + candidate.decrypt_seconds),
-                _size(candidate.key_bytes),
-                _size(candidate.server_memory),
+                time(candidate.server_seconds),
+                time(candidate.keys_seconds + candidate.encrypt_seconds + candidate.decrypt_seconds),
+                size(candidate.key_bytes),
+                size(candidate.server_memory),
             )
             for candidate in self
         ]
@@ -159,8 +173,12 @@ class Advice(Sequence[Candidate]):
 
 
 def advise(
-    computation: str,
-    *,
+    computation: str | Callable[..., Any],
+    /,
+    *examples: Input | ArrayLike,
+    ranges: Sequence[tuple[float, float]] | Literal["data"] | None = None,
+    precision: float | None = None,
+    security: Literal[128, 192, 256] | None = 128,
     count: int | None = None,
     degree: int | None = None,
     rows: int | None = None,
@@ -185,7 +203,8 @@ def advise(
     computation: ``product``, ``sum`` or ``inner-product`` (of ``count`` values, or vectors of this length),
         ``squarings`` (``degree`` in a row) or ``polynomial`` (of ``degree``) of a value, ``matrix`` (``rows`` times
         ``columns``, in clear, times an encrypted vector), ``compare`` (is one value less than another), ``table`` (any
-        function of ``inputs``, 1 or 2).
+        function of ``inputs``, 1 or 2). Or a function of numpy, such as `noren.compile` takes, with `examples`,
+        `ranges`, `precision`, `dead_zone` and `security` as there: of one run, each scheme that evaluates it, compiled.
     real: values are real numbers in [-1, 1], and results have an error of at most ``2**-real``.
     integer: values are unsigned integers of this many bits, and results exact.
     result_bits: bits of integer results; fewer than the largest result has means modulo a power of two. As many as it
@@ -203,6 +222,27 @@ def advise(
     Raises Error for what no scheme can be asked for, and if no scheme does it within the limits: the message names the
     nearest that is possible.
     """
+    numbers = {"count": count, "degree": degree, "rows": rows, "columns": columns, "real": real, "integer": integer}
+    limits = (server_memory, client_memory, server_seconds, client_seconds)
+    path = None if machine is None else Path(machine)
+    if not isinstance(computation, str):
+        if given := [name for name, value in numbers.items() if value is not None]:
+            raise TypeError(f"{', '.join(given)} beside a function: its examples say all of that")
+        return _advice(
+            _compiler.advise_function(
+                graph_of(computation, examples, ranges),
+                precision=precision,
+                dead_zone=dead_zone,
+                security=security,
+                objective=objective,
+                client=client,
+                machine=path,
+                threads=threads,
+                limits=limits,
+            )
+        )
+    if examples:
+        raise TypeError(f"{len(examples)} examples beside {computation!r}: they are for functions of numpy")
     workload: dict[str, Any] = {
         "computation": _computation(computation, count, degree, rows, columns, inputs),
         "values": _values(real, integer, result_bits),
@@ -210,25 +250,17 @@ def advise(
         "objective": objective,
         "dead_zone": dead_zone,
     }
-    report = json.loads(
+    return _advice(
         _advisor.advise_json(
             json.dumps(workload),
             client=client,
-            machine=None if machine is None else Path(machine),
+            machine=path,
             threads=threads,
             server_memory=server_memory,
             client_memory=client_memory,
             server_seconds=server_seconds,
             client_seconds=client_seconds,
         )
-    )
-    return Advice(
-        workload=report["workload"],
-        client=report["client"],
-        server=report["server"],
-        threads=report["threads"],
-        candidates=tuple(map(_candidate, report["candidates"])),
-        rejections=tuple(Rejection(**rejection) for rejection in report["rejections"]),
     )
 
 
@@ -246,6 +278,19 @@ def calibrate(path: str | PathLike[str] | None = None, *, threads: int | None = 
 def devices() -> list[Device]:
     """Return the devices that a client may be, from the fastest to the slowest."""
     return [Device(*device) for device in _advisor.devices()]
+
+
+def _advice(text: str) -> Advice:
+    """Return advice from its JSON."""
+    report = json.loads(text)
+    return Advice(
+        workload=report["workload"],
+        client=report["client"],
+        server=report["server"],
+        threads=report["threads"],
+        candidates=tuple(map(_candidate, report["candidates"])),
+        rejections=tuple(Rejection(**rejection) for rejection in report["rejections"]),
+    )
 
 
 def _computation(
@@ -297,18 +342,3 @@ def _candidate(row: dict[str, Any]) -> Candidate:
         script=row["script"],
         **price,
     )
-
-
-def _time(seconds: float) -> str:
-    """Return a time with its unit."""
-    return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
-
-
-def _size(count: int) -> str:
-    """Return a number of bytes with its unit."""
-    size, unit = float(count), "bytes"
-    for larger in ("KiB", "MiB", "GiB"):
-        if size < 1024:
-            break
-        size, unit = size / 1024, larger
-    return f"{size:.3g} {unit}"

@@ -21,22 +21,24 @@ See ``docs/compiler.md`` for what is traced, layouts and limits.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noren import _explain
-from noren._noren import EncodingError, Error, RangeError, WireError, bgv, ckks, integers, tfhe
+from noren import _explain, _signature
+from noren._noren import EncodingError, Error, WireError, bgv, bootstrapping, ckks, integers, tfhe
 from noren._noren.compiler import Program
-from noren._trace import Traced, TraceError, Tracer
-from noren._trace_functions import flattened, select
+from noren._signature import ELEMENTS, graph_of
+from noren._trace import Traced, TraceError
+from noren._trace_functions import select
 from noren._trace_functions import sigmoid as _sigmoid
 from noren._trace_functions import table as _table
 
@@ -55,46 +57,18 @@ __all__ = [
 ]
 
 Explanation = _explain.Explanation
+Input = _signature.Input
 
-_Scheme: TypeAlias = Literal["auto", "ckks", "bgv", "tfhe"]
+_Scheme: TypeAlias = Literal["auto", "ckks", "ckks-bootstrapping", "bgv", "tfhe"]
 _Secret: TypeAlias = ckks.SecretKey | integers.SecretKey | tfhe.SecretKey
-_ServerKeys: TypeAlias = "ckks.EvaluationKeys | integers.EvaluationKeys | tfhe.ServerKeys | tfhe.LightKeys | TableKeys"
+_ServerKeys: TypeAlias = (
+    "ckks.EvaluationKeys | bootstrapping.BootstrapKeys | integers.EvaluationKeys | tfhe.ServerKeys | tfhe.LightKeys"
+    " | TableKeys"
+)
 _Evaluator: TypeAlias = ckks.Evaluator | bgv.Evaluator | tfhe.Evaluator
 
 _TABLE_KEYS = b"noren-table-keys"
-_ELEMENTS = {"b": "bool", "i": "integer", "u": "integer", "f": "real"}
 _DTYPES = {"bool": np.bool_, "integer": np.int64, "real": np.float64}
-
-
-@dataclass(frozen=True)
-class Input:
-    """An argument of a function: its shape, and the range of its elements, which is public.
-
-    Integers with a `low` and `high` that are whole numbers of Python are integers unless `dtype` says otherwise; truth
-    values need ``dtype=bool``.
-    """
-
-    shape: int | tuple[int, ...] = ()
-    """The shape; () for a number."""
-    low: float = 0.0
-    """The lowest value that any element may have."""
-    high: float = 1.0
-    """The highest value."""
-    dtype: Any = None
-    """The type: float, int or bool, or one of numpy."""
-    name: str = ""
-    """The name, for messages."""
-
-    @property
-    def element(self) -> str:
-        """The kind of the elements: "real", "integer" or "bool"."""
-        if self.dtype is None:
-            whole = isinstance(self.low, int) and isinstance(self.high, int) and not isinstance(self.high, bool)
-            return "integer" if whole else "real"
-        kind = np.dtype(self.dtype).kind
-        if kind not in _ELEMENTS:
-            raise EncodingError(f"dtype {np.dtype(self.dtype)}: real numbers, integers and truth values are compiled")
-        return _ELEMENTS[kind]
 
 
 def compile(
@@ -112,8 +86,9 @@ def compile(
     examples: an `Input` for each argument, or an array of its shape and type with a pair of `ranges`. A range is
         public: it tells the server what values may occur. ``ranges="data"`` takes the smallest and largest element of
         the arrays.
-    scheme: "ckks" for real numbers, "bgv" for sums and products of integers, "tfhe" for integers with comparisons,
-        divisions and tables; "auto" chooses.
+    scheme: "ckks" for real numbers, "ckks-bootstrapping" for those of functions that need more levels than parameters
+        have, "bgv" for sums and products of integers, "tfhe" for integers with comparisons, divisions and tables;
+        "auto" chooses.
     precision: the absolute error that results of real numbers may have; None for a thousandth of the largest possible
         result, or of 1.
     dead_zone: real numbers that are closer than this may compare either way; comparisons of real numbers are refused
@@ -124,20 +99,8 @@ def compile(
     `noren.Error` for operations that the scheme does not have, for ranges for which an operation is not defined, and
     for a precision that is not possible, with the nearest that is.
     """
-    inputs = _inputs(examples, ranges)
-    tracer = Tracer()
-    names = _names(function, len(inputs))
-    arguments = [
-        tracer.input(spec.name or name, _shape(spec.shape), spec.element, float(spec.low), float(spec.high))
-        for spec, name in zip(inputs, names, strict=True)
-    ]
-    found, _ = flattened(function(*arguments))
-    outputs = [output if isinstance(output, Traced) else tracer.constant(output) for output in found]
-    for output, value in zip(outputs, found, strict=True):
-        if not isinstance(value, Traced):
-            raise TraceError(f"output {output!r} does not depend on an input: compute it without encryption")
-    tracer.graph.finish([output.node for output in outputs])
-    program = Program.compile(tracer.graph, scheme=scheme, precision=precision, dead_zone=dead_zone, security=security)
+    graph = graph_of(function, examples, ranges)
+    program = Program.compile(graph, scheme=scheme, precision=precision, dead_zone=dead_zone, security=security)
     return Compiled(program, function)
 
 
@@ -164,7 +127,7 @@ class Compiled:
 
     @property
     def scheme(self) -> str:
-        """The scheme: "ckks", "bgv" or "tfhe"."""
+        """The scheme: "ckks", "ckks-bootstrapping", "bgv" or "tfhe"."""
         return self._program.scheme
 
     @property
@@ -173,7 +136,7 @@ class Compiled:
         return self._program.precision
 
     @property
-    def parameters(self) -> ckks.Parameters | integers.Parameters | tfhe.Parameters:
+    def parameters(self) -> ckks.Parameters | bootstrapping.Parameters | integers.Parameters | tfhe.Parameters:
         """The parameters of the scheme."""
         return self._program.parameters
 
@@ -243,6 +206,10 @@ class Client:
             made = tfhe.Context(parameters).keygen(circuit=self._program.needs_circuit_keys, seed=seed)
             self._secret = made.secret
             return made.server if made.circuit is None else TableKeys(made.server, made.circuit)
+        if isinstance(parameters, bootstrapping.Parameters):
+            with tempfile.TemporaryDirectory() as folder:
+                path = self.keygen_file(Path(folder) / "bootstrap.keys", seed=seed)
+                return bootstrapping.BootstrapKeys.load(path, min_security=parameters.ckks.security or 0)
         assert plan is not None
         if isinstance(parameters, ckks.Parameters):
             if isinstance(self._secret, ckks.SecretKey):
@@ -257,6 +224,36 @@ class Client:
         )
         self._secret = of_integers.secret
         return of_integers.evaluation
+
+    def keygen_file(
+        self, path: str | os.PathLike[str], *, seed: bytes | None = None, progress: Any = None, force: bool = False
+    ) -> Path:
+        """Make a secret key, unless there is one, and write the keys of a server that bootstraps to a file one by one.
+
+        Those of 128 bits take gigabytes: `keygen` makes them in a temporary file, and reads them all.
+
+        seed: 32 secret bytes from which all keys follow. progress: called with (done, of) after each key. force:
+            whether a file that exists is replaced. Raises `noren.Error` for functions without bootstraps.
+        """
+        parameters, path = self._program.parameters, Path(path)
+        if not isinstance(parameters, bootstrapping.Parameters):
+            raise Error(
+                f'keygen_file is for functions on "ckks-bootstrapping", this one is on {self._program.scheme!r}'
+            )
+        seeds = (None, None) if seed is None else _split(seed)
+        if self._secret is None:
+            self._secret = ckks.Context(parameters.ckks).keygen(relinearization=False, seed=seeds[0]).secret
+        assert isinstance(self._secret, ckks.SecretKey)
+        bootstrapping.BootstrapKeys.generate_file(
+            path,
+            parameters,
+            self._secret,
+            rotations_at=self._program.rotations_at,
+            seed=seeds[1],
+            progress=progress,
+            force=force,
+        )
+        return path
 
     def encrypt(self, *arguments: ArrayLike, seed: bytes | None = None) -> bytes:
         """Encrypt the arguments of the function.
@@ -293,7 +290,12 @@ class Client:
         of_program = _program(program, min_security)
         if secret is None:
             return Client(of_program)
-        kinds: dict[str, Any] = {"ckks": ckks.SecretKey, "bgv": integers.SecretKey, "tfhe": tfhe.SecretKey}
+        kinds: dict[str, Any] = {
+            "ckks": ckks.SecretKey,
+            "ckks-bootstrapping": ckks.SecretKey,
+            "bgv": integers.SecretKey,
+            "tfhe": tfhe.SecretKey,
+        }
         key = kinds[of_program.scheme].load(secret, passphrase=passphrase, min_security=min_security)
         return Client(of_program, key)
 
@@ -356,6 +358,11 @@ class Server:
 
     def _evaluator(self, keys: Any) -> _Evaluator:
         parameters = self._program.parameters
+        if isinstance(parameters, bootstrapping.Parameters):
+            bits = parameters.ckks.security or 0
+            of_bootstraps = _keys(keys, (bootstrapping.BootstrapKeys,), bits)
+            evaluator = of_bootstraps.context.evaluator(of_bootstraps.evaluation)
+            return cast(ckks.Evaluator, evaluator.with_bootstrapping(bootstrapping.Bootstrapper(of_bootstraps)))
         bits = parameters.security or 0
         if isinstance(parameters, tfhe.Parameters):
             if self._program.needs_circuit_keys:
@@ -390,47 +397,9 @@ def sigmoid(x: Any) -> Any:
 def table(values: ArrayLike, x: Any, *, first: int = 0) -> Any:
     """Return ``values[x - first]`` for each element of x, which are integers, in a traced function or of numbers."""
     array = np.asarray(values)
-    if array.ndim != 1 or array.dtype.kind not in _ELEMENTS:
+    if array.ndim != 1 or array.dtype.kind not in ELEMENTS:
         raise EncodingError(f"a table of shape {array.shape} and type {array.dtype}: a vector of numbers is needed")
     return _table(x, array, first) if isinstance(x, Traced) else array[np.asarray(x) - first]
-
-
-def _inputs(examples: Sequence[Any], ranges: Any) -> list[Input]:
-    if ranges is not None and ranges != "data" and len(ranges) != len(examples):
-        raise EncodingError(f"{len(ranges)} ranges for {len(examples)} arguments: give a pair (low, high) for each")
-    inputs: list[Input] = []
-    for at, example in enumerate(examples):
-        if isinstance(example, Input):
-            inputs.append(example)
-            continue
-        array = np.asarray(example)
-        if array.dtype.kind not in _ELEMENTS:
-            raise EncodingError(
-                f"argument {at} is of type {array.dtype}: real numbers, integers and truth values are compiled"
-            )
-        if array.dtype.kind == "b":
-            low, high = 0.0, 1.0
-        elif ranges is None:
-            raise RangeError(
-                f"argument {at} has no range: give noren.Input(shape, low, high), or ranges=[(low, high), ...], which "
-                'are public; ranges="data" takes the smallest and largest element of the examples'
-            )
-        else:
-            low, high = (array.min(), array.max()) if ranges == "data" else ranges[at]
-        inputs.append(Input(array.shape, float(low), float(high), dtype=array.dtype))
-    if not inputs:
-        raise EncodingError("a function without arguments: nothing is encrypted")
-    return inputs
-
-
-def _names(function: Callable[..., Any], count: int) -> list[str]:
-    code = getattr(function, "__code__", None)
-    names = list(code.co_varnames[: code.co_argcount]) if code is not None else []
-    return [names[at] if at < len(names) else f"argument {at}" for at in range(count)]
-
-
-def _shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
-    return (shape,) if isinstance(shape, int) else tuple(shape)
 
 
 def _vectors(program: Program, arguments: Sequence[Any]) -> list[NDArray[np.float64]]:
@@ -442,7 +411,7 @@ def _vectors(program: Program, arguments: Sequence[Any]) -> list[NDArray[np.floa
         array = np.asarray(argument)
         if array.shape != tuple(shape):
             raise EncodingError(f"input {name!r} has shape {array.shape}, {tuple(shape)} was compiled")
-        if array.dtype.kind not in _ELEMENTS:
+        if array.dtype.kind not in ELEMENTS:
             raise EncodingError(f"input {name!r} is of type {array.dtype}, numbers were compiled")
         if element != "real" and array.dtype.kind == "f" and (array != np.round(array)).any():
             raise EncodingError(f"input {name!r} has fractions, integers were compiled")
@@ -454,8 +423,8 @@ def _results(program: Program, values: Sequence[NDArray[np.float64]], bounds: Se
     _, outputs = program.signature
     results: list[Any] = []
     for numbers, error, (shape, element) in zip(values, bounds, outputs, strict=True):
-        whole = np.round(numbers) if element != "real" and program.scheme != "ckks" else numbers
-        dtype: Any = _DTYPES[element] if program.scheme != "ckks" else np.float64
+        whole = np.round(numbers) if element != "real" and not program.scheme.startswith("ckks") else numbers
+        dtype: Any = np.float64 if program.scheme.startswith("ckks") else _DTYPES[element]
         array = whole.astype(dtype).reshape(shape)
         results.append((array, error) if bound else array)
     return results[0] if len(results) == 1 else tuple(results)
@@ -467,7 +436,7 @@ def _keys(keys: Any, kinds: tuple[Any, ...], bits: int) -> Any:
     refusal: Exception | None = None
     for kind in kinds:
         try:
-            if isinstance(keys, bytes):
+            if isinstance(keys, bytes) and hasattr(kind, "from_bytes"):
                 return kind.from_bytes(keys, min_security=bits)
             if isinstance(keys, str | os.PathLike):
                 return kind.load(keys, min_security=bits)
@@ -476,6 +445,14 @@ def _keys(keys: Any, kinds: tuple[Any, ...], bits: int) -> Any:
     if refusal is not None:
         raise refusal
     raise TypeError(f"keys are what Client.keygen returned, its bytes or a path, not {type(keys).__name__}")
+
+
+def _split(seed: bytes) -> tuple[bytes, bytes]:
+    """Return two secret seeds that follow from one."""
+    first, second = (
+        hashlib.blake2b(b"noren-compiled-keys", digest_size=32, key=seed, salt=bytes([at])) for at in (1, 2)
+    )
+    return first.digest(), second.digest()
 
 
 def _program(path: str | os.PathLike[str], min_security: int) -> Program:

@@ -3,7 +3,9 @@
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import noren
 from noren import advisor
@@ -99,3 +101,32 @@ def test_scripts_of_comparisons_compile_a_function() -> None:
     assert 'scheme="tfhe"' in script
     compile(script, "compare", "exec")
     assert "docs/lookup.md" in advise("table", inputs=2, integer=15)[0].script
+
+
+def test_functions_have_advice_with_the_schemes_that_compile_them() -> None:
+    def function(x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.int64]:
+        return x * y + x
+
+    examples = (noren.Input((50,), 0, 9), noren.Input((50,), 0, 9))
+    advice = advisor.advise(function, *examples, machine=advisor.REFERENCE, threads=1)
+    assert [candidate.scheme for candidate in advice] == ["bgv", "tfhe"]
+    assert advice.workload == {"inputs": [[50], [50]], "outputs": [[50]]}
+    assert advice[0].script == ""
+    assert advice[1].server_seconds > 10 * advice[0].server_seconds > 0
+    assert all(min(candidate.key_bytes, candidate.server_memory) > 0 for candidate in advice)
+    assert "exact" in dict(advice.rejections)["ckks"]
+    assert noren.compile(function, *examples).scheme == advice[0].scheme
+
+    real = advisor.advise(np.tanh, noren.Input(8, -1.0, 1.0), machine=advisor.REFERENCE, precision=1e-4)
+    assert [candidate.scheme for candidate in real] == ["ckks"]
+    assert 0 < (real[0].accuracy or 1) <= 1e-4
+    assert {rejection.scheme for rejection in real.rejections} == {"ckks-bootstrapping", "bgv", "tfhe"}
+
+
+def test_functions_beside_numbers_of_workloads_are_refused() -> None:
+    with pytest.raises(TypeError, match="count beside a function"):
+        advisor.advise(np.tanh, noren.Input(8, -1.0, 1.0), count=3)
+    with pytest.raises(TypeError, match="1 examples beside 'product'"):
+        advisor.advise("product", noren.Input(8, -1.0, 1.0), count=3, real=20)
+    with pytest.raises(noren.Error, match="nearest is CKKS"):
+        advisor.advise(np.tanh, noren.Input(8, -1.0, 1.0), machine=advisor.REFERENCE, server_seconds=1e-9)

@@ -243,6 +243,49 @@ def test_explanations_have_a_table_and_a_plot(tmp_path: Path) -> None:
     assert (tmp_path / "plan.svg").stat().st_size > 0
 
 
+def test_explanations_have_a_price_and_the_other_schemes() -> None:
+    explanation = noren.compile(linear, Input((20, 6), -1.0, 1.0), security=None).explain()
+    price = explanation.price
+    assert min(price[f"{name}_seconds"] for name in ("keys", "encrypt", "server", "decrypt")) > 0
+    assert sum(part["seconds"] for part in price["parts"]) == pytest.approx(price["server_seconds"])
+    assert [other["scheme"] for other in explanation.others] == ["ckks-bootstrapping", "bgv", "tfhe"]
+    assert "not bgv: " in str(explanation)
+    assert "threads" in explanation.machine
+    counted = noren.compile(counting, Input(5, 0, 9), Input(5, 0, 9), security=None).explain()
+    others = {other["scheme"]: other for other in counted.others}
+    assert others["tfhe"]["server_seconds"] > counted.price["server_seconds"]
+    assert "exact" in others["ckks"]["refusal"]
+    assert "not tfhe: server " in str(counted)
+
+
+def walk(x: Any, z: Any) -> Any:
+    y = x
+    for _ in range(6):
+        y = (y + x) * z / 2
+    return y.sum()
+
+
+def test_deep_functions_bootstrap_where_levels_run_out(tmp_path: Path) -> None:
+    number = Input(8, -1.0, 1.0)
+    f = noren.compile(walk, number, number, scheme="ckks-bootstrapping", precision=1e-2, security=None)
+    explanation = f.explain()
+    assert f.scheme == explanation.scheme == "ckks-bootstrapping"
+    assert explanation.levels == 2
+    assert explanation.bootstraps == sum(step["bootstraps"] for step in explanation.steps) >= 5
+    assert "bootstraps" in str(explanation)
+    x, z = RNG.uniform(-1, 1, (2, 8))
+    path = f.client.keygen_file(tmp_path / "bootstrap.keys")
+    f.save(tmp_path / "f")
+    f.client.save_secret(tmp_path / "secret.key")
+    client = compiler.Client.load(tmp_path / "f", tmp_path / "secret.key", min_security=0)
+    server = compiler.Server.load(tmp_path / "f", min_security=0)
+    found, bound = client.decrypt(server.run(client.encrypt(x, z), path), bound=True)
+    assert abs(found - walk(x, z)) <= bound <= 1e-2
+    assert abs(f.simulate(x, z) - walk(x, z)) <= explanation.bound
+    with pytest.raises(noren.Error, match="keygen_file is for functions"):
+        noren.compile(linear, Input((2, 6), -1.0, 1.0), security=None).client.keygen_file(tmp_path / "g")
+
+
 def branches(x: Any) -> Any:
     return x if x.sum() > 0 else -x
 

@@ -29,21 +29,34 @@ pub(crate) fn advise_json(
     let limits = Limits { server_memory, client_memory, server_seconds, client_seconds };
     py.detach(|| {
         let workload = Workload::parse(workload)?;
-        let threads = threads.unwrap_or_else(cores);
-        let machine = match machine {
-            Some(path) if path.as_os_str() == REFERENCE => Machine::reference(),
-            Some(path) => Machine::load(&path)?,
-            None => Machine::here(threads, |_, _| ())?,
-        };
-        let server = Party::new(machine, threads);
-        let client = match client {
-            Some(name) => Device::named(name)?.party(),
-            None => Party { threads: 1, ..server.clone() },
-        };
+        let (client, server) = parties(client, machine, threads)?;
         let advice = advise(&workload, &client, &server, &limits)?;
         Ok(advice.report(&workload, &client, &server).to_json())
     })
     .map_err(raise)
+}
+
+/// The client and the server: a device by its name, and the machine of a file; this machine, with all threads, for None.
+///
+/// # Errors
+/// A device that there is not; a file that is none of a machine.
+pub(crate) fn parties(
+    client: Option<&str>,
+    machine: Option<PathBuf>,
+    threads: Option<usize>,
+) -> noren::error::Result<(Party, Party)> {
+    let threads = threads.unwrap_or_else(cores);
+    let machine = match machine {
+        Some(path) if path.as_os_str() == REFERENCE => Machine::reference(),
+        Some(path) => Machine::load(&path)?,
+        None => Machine::here(threads, |_, _| ())?,
+    };
+    let server = Party::new(machine, threads);
+    let client = match client {
+        Some(name) => Device::named(name)?.party(),
+        None => Party { threads: 1, ..server.clone() },
+    };
+    Ok((client, server))
 }
 
 /// Measures this machine, and writes its costs to a file: the usual one for None. Gives the path.

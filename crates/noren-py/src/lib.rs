@@ -181,13 +181,13 @@ mod module {
         use crate::advisor::{advise_json, calibrate_to, devices};
     }
 
-    /// The classes of `noren.compiler`.
+    /// The classes and the function of `noren.compiler`.
     #[pymodule]
     mod compiler {
         #[pymodule_export]
         use crate::compiler::graph::PyGraph;
         #[pymodule_export]
-        use crate::compiler::program::PyProgram;
+        use crate::compiler::program::{PyProgram, advise_function};
     }
 
     #[pymodule_init]

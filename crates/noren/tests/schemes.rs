@@ -206,6 +206,9 @@ fn matrix() -> Vec<i64> {
     (0..64).map(|i| if (i / 8 + i % 8) % 3 == 0 { (i % 5) as i64 - 2 } else { 0 }).collect()
 }
 
+/// Rows and columns of matrices for vectors that repeat after 8 slots.
+const NOT_SQUARE: [[usize; 2]; 3] = [[2, 8], [1, 5], [10, 6]];
+
 /// All rotations of the suite.
 fn rotations() -> Vec<isize> {
     let entries: Vec<f64> = matrix().iter().map(|&x| x as f64).collect();
@@ -215,7 +218,16 @@ fn rotations() -> Vec<isize> {
     product::product(&recorder, &recorder.fresh(SLOTS), 7, 2).unwrap();
     let plan = Unrolling::unrolled(64, 1, 3).unwrap();
     let recorded = recorder.usage().rotations.into_keys();
-    let all: BTreeSet<isize> = recorded.chain(map.rotations()).chain(plan.rotations()).chain([1, -2, 5]).collect();
+    let hybrids = NOT_SQUARE.map(|[rows, columns]| {
+        let entries: Vec<f64> = matrix()[..rows * columns].iter().map(|&x| x as f64 + 1.0).collect();
+        LinearMap::hybrid(8, rows, columns, &entries).unwrap().rotations()
+    });
+    let all: BTreeSet<isize> = recorded
+        .chain(map.rotations())
+        .chain(hybrids.into_iter().flatten())
+        .chain(plan.rotations())
+        .chain([1, -2, 5])
+        .collect();
     all.into_iter().collect()
 }
 
@@ -292,6 +304,17 @@ fn suite<W: World>(world: &W) {
     let entry = |j: usize| (0..8).map(|k| matrix()[j % 8 * 8 + k] * rows[k]).sum();
     let expected: Vec<i64> = (0..SLOTS).map(entry).collect();
     check("matrix", map.apply(ev, &ev.with_period(world.vector(&rows), 8)), &expected);
+
+    for [rows, columns] in NOT_SQUARE {
+        let entries: Vec<i64> = matrix()[..rows * columns].iter().map(|x| x + 1).collect();
+        let hybrid = LinearMap::hybrid(8, rows, columns, &W::numbers(&entries)).unwrap();
+        let y = hybrid.apply(ev, &ev.with_period(world.vector(&x[..8].repeat(SLOTS / 8)), 8)).unwrap();
+        let period = rows.next_power_of_two();
+        assert_eq!(ev.period(&y), period);
+        let entry = |row: usize| (0..columns).map(|c| entries[row * columns + c] * x[c]).sum();
+        let expected: Vec<i64> = (0..SLOTS).map(|j| if j % period < rows { entry(j % period) } else { 0 }).collect();
+        check("hybrid matrix", Ok(y), &expected);
+    }
 
     let coefficients = [1, -2, 0, 3, 1];
     let at = |x: i64| coefficients.iter().rev().fold(0, |sum, c| sum * x + c);

@@ -1,13 +1,27 @@
 # Types of `noren.compiler`; see the beginning of `__init__.pyi`.
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noren._noren import _Security, bgv, ckks, integers, tfhe
+from noren._noren import _Security, bgv, bootstrapping, ckks, integers, tfhe
 from noren._noren.programs import Plan
+
+def advise_function(
+    graph: Graph,
+    *,
+    precision: float | None,
+    dead_zone: float | None,
+    security: _Security,
+    objective: str,
+    client: str | None,
+    machine: Path | None,
+    threads: int | None,
+    limits: tuple[int | None, int | None, float | None, float | None],
+) -> str: ...
 
 @final
 class Graph:
@@ -35,7 +49,9 @@ class Program:
     @property
     def needs_circuit_keys(self) -> bool: ...
     @property
-    def parameters(self) -> ckks.Parameters | integers.Parameters | tfhe.Parameters: ...
+    def parameters(self) -> ckks.Parameters | bootstrapping.Parameters | integers.Parameters | tfhe.Parameters: ...
+    @property
+    def rotations_at(self) -> dict[int, int]: ...
     @property
     def plan(self) -> Plan | None: ...
     @property

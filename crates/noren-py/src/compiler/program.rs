@@ -1,9 +1,12 @@
 //! `Program`: a compiled function, and what its halves do with it.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::PoisonError;
 
+use noren::advisor::Limits;
 use noren::ckks;
-use noren::compiler::{Direction, Operation, Options, Outcome, Program};
+use noren::compiler::{Direction, Operation, Options, Outcome, Program, Shapes, advise};
 use noren::error::{Error, Result};
 use noren::programs::columns::Columns;
 use noren::schemes::integers::Ciphertexts;
@@ -15,7 +18,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::admission::{USUAL, admit};
+use crate::advisor::parties;
 use crate::array::detached;
+use crate::bootstrapping::keys::PyBootstrapParameters;
 use crate::ckks::classes::PyEvaluator;
 use crate::ckks::keys::PySecretKey;
 use crate::ckks::parameters::PyParameters;
@@ -31,6 +36,35 @@ use crate::tfhe::classes::PyTfheEvaluator;
 use crate::tfhe::keys::PyTfheSecretKey;
 use crate::tfhe::parameters::PyTfheParameters;
 
+/// The schemes that evaluate a graph, as JSON; sizes in bytes, times in seconds.
+///
+/// Raises Error if none does within the limits.
+#[pyfunction]
+#[pyo3(signature = (graph, *, precision, dead_zone, security, objective, client, machine, threads, limits))]
+#[allow(clippy::too_many_arguments, reason = "the options of one function of Python")]
+pub(crate) fn advise_function(
+    py: Python<'_>,
+    graph: &PyGraph,
+    precision: Option<f64>,
+    dead_zone: Option<f64>,
+    security: Option<u32>,
+    objective: &str,
+    client: Option<&str>,
+    machine: Option<PathBuf>,
+    threads: Option<usize>,
+    limits: (Option<u64>, Option<u64>, Option<f64>, Option<f64>),
+) -> PyResult<String> {
+    let graph = graph.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let options = Options { scheme: None, precision, dead_zone, security: security_of(security)? };
+    let (server_memory, client_memory, server_seconds, client_seconds) = limits;
+    let limits = Limits { server_memory, client_memory, server_seconds, client_seconds };
+    detached(py, || {
+        let (client, server) = parties(client, machine, threads)?;
+        let advice = advise(&graph, &options, objective.parse()?, &client, &server, &limits)?;
+        Ok(Shapes::of(&graph).report(&advice, &client, &server).to_json())
+    })
+}
+
 /// A compiled function: public, and the same in both halves.
 #[pyclass(frozen, name = "Program", module = "noren.compiler")]
 pub(crate) struct PyProgram(Program);
@@ -45,7 +79,7 @@ type Signature = (Vec<(String, Vec<usize>, &'static str, f64, f64)>, Vec<(Vec<us
 impl PyProgram {
     /// Compiles a graph.
     ///
-    /// scheme: "auto", "ckks", "bgv" or "tfhe".
+    /// scheme: "auto", "ckks", "ckks-bootstrapping", "bgv" or "tfhe".
     /// precision: the absolute error of results of real numbers; None for a thousandth of the largest.
     /// dead_zone: real numbers closer than this may compare either way; None refuses to compare them.
     /// security: 128, 192, 256, or None for tests.
@@ -81,7 +115,7 @@ impl PyProgram {
         Ok(Self(program))
     }
 
-    /// The scheme: "ckks", "bgv" or "tfhe".
+    /// The scheme: "ckks", "ckks-bootstrapping", "bgv" or "tfhe".
     #[getter]
     fn scheme(&self) -> String {
         self.0.scheme().to_string()
@@ -105,11 +139,22 @@ impl PyProgram {
         if let Some(parameters) = self.0.ckks() {
             return Ok(Bound::new(py, PyParameters(parameters.clone()))?.into_any());
         }
+        if let Some(parameters) = self.0.bootstrapping() {
+            return Ok(Bound::new(py, PyBootstrapParameters(parameters.clone()))?.into_any());
+        }
         if let Some(parameters) = self.0.bgv() {
             return Ok(Bound::new(py, PyIntegerParameters(parameters.clone()))?.into_any());
         }
         let parameters = self.0.tfhe().ok_or_else(|| PyTypeError::new_err("a program without parameters"))?;
         Ok(Bound::new(py, PyTfheParameters(parameters.clone()))?.into_any())
+    }
+
+    /// The rotations of a function with bootstraps beside those of bootstraps, each with the level up to which its key serves.
+    ///
+    /// Raises Error for a function on another scheme.
+    #[getter]
+    fn rotations_at(&self) -> PyResult<BTreeMap<isize, usize>> {
+        Ok(self.0.ckks_keys().map_err(raise)?.rotations_at.into_iter().collect())
     }
 
     /// Levels and keys that the server needs; None for "tfhe", which takes all server keys.
@@ -192,19 +237,23 @@ impl PyProgram {
     /// Raises WireError for bytes of another function.
     fn run<'py>(&self, py: Python<'py>, evaluator: &Bound<'py, PyAny>, inputs: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
         let program = &self.0;
-        let items = detached(py, || program.items(Direction::Inputs, inputs))?;
         let results = if let Ok(evaluator) = evaluator.cast::<PyEvaluator>() {
             let evaluator = evaluator.get();
             let context = evaluator.plain.context();
             detached(py, || {
+                let items = program.items(Direction::Inputs, inputs)?;
                 let ckks::Ciphertexts(inputs) = ckks::Ciphertexts::from_bytes(context, single(&items)?)?;
-                let outputs = program.run_ckks(&evaluator.plain, inputs)?;
+                let outputs = match &evaluator.bootstrapping {
+                    Some(bootstrapping) => program.run_bootstrapping(bootstrapping, inputs)?,
+                    None => program.run_ckks(&evaluator.plain, inputs)?,
+                };
                 Ok(vec![ckks::Ciphertexts(outputs).to_bytes(context, Form::Packed)])
             })?
         } else if let Ok(evaluator) = evaluator.cast::<PyBgvEvaluator>() {
             let evaluator = &evaluator.get().0;
             let context = evaluator.context();
             detached(py, || {
+                let items = program.items(Direction::Inputs, inputs)?;
                 let Ciphertexts(inputs) = Ciphertexts::from_bytes(context, single(&items)?)?;
                 let outputs = program.run_bgv(evaluator, inputs)?;
                 Ok(vec![Ciphertexts(outputs).to_bytes(context, Form::Packed)])
@@ -213,6 +262,7 @@ impl PyProgram {
             let inner = &evaluator.cast::<PyTfheEvaluator>()?.get().inner;
             let parameters = inner.context.parameters();
             detached(py, || {
+                let items = program.items(Direction::Inputs, inputs)?;
                 let columns = items.iter().map(|item| column(parameters, item)).collect::<Result<Vec<_>>>()?;
                 let outputs = program.run_tfhe(&inner.columns, &columns)?;
                 outputs.into_iter().map(|column| container(parameters, column)).collect()

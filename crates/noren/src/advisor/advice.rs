@@ -3,7 +3,7 @@
 use noren_rlwe::error::{Error, Result};
 use serde::Serialize;
 
-use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Rejection, Scheme};
+use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Rejection, Scheme};
 use crate::advisor::price::{Party, Price};
 use crate::advisor::rank::Goal;
 use crate::advisor::workload::Workload;
@@ -26,9 +26,9 @@ pub struct Limits {
 
 /// The ways to do a workload, the best first.
 #[derive(Debug, Clone)]
-pub struct Advice {
+pub struct Advice<P = Plan> {
     /// What can be done.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<Candidate<P>>,
     /// What cannot be, and why.
     pub rejections: Vec<Rejection>,
 }
@@ -48,15 +48,15 @@ pub struct Row<'a> {
     pub accuracy: Accuracy,
     /// What speaks for it and against it.
     pub reasons: &'a [String],
-    /// A Python script that does it once.
+    /// A Python script that does it once; empty where there is none.
     pub script: String,
 }
 
 /// Advice with what it is for: what files, tables and other languages show.
 #[derive(Debug, Clone, Serialize)]
-pub struct Report<'a> {
+pub struct Report<'a, W = Workload> {
     /// The workload.
-    pub workload: &'a Workload,
+    pub workload: &'a W,
     /// The processor of the client.
     pub client: &'a str,
     /// The processor of the server.
@@ -87,39 +87,9 @@ pub struct Report<'a> {
 /// ```
 pub fn advise(workload: &Workload, client: &Party, server: &Party, limits: &Limits) -> Result<Advice> {
     workload.check()?;
-    let limits = limits.within(client, server);
-    let goal = Goal::of(workload);
-    let mut advice = Advice { candidates: Vec::new(), rejections: Vec::new() };
-    let mut nearest: Option<(f64, String)> = None;
-    for scheme in Scheme::ALL {
-        match consider(scheme, workload, client, server)? {
-            Err(rejection) => advice.rejections.push(rejection),
-            Ok(candidate) => match limits.exceeded(&candidate.price) {
-                None => advice.candidates.push(candidate),
-                Some((excess, what)) => {
-                    if nearest.as_ref().is_none_or(|(least, _)| excess < *least) {
-                        nearest = Some((excess, format!("{scheme}, which {what}")));
-                    }
-                    advice.rejections.push(Rejection { scheme, reason: what });
-                }
-            },
-        }
-    }
-    if advice.candidates.is_empty() {
-        return Err(match nearest {
-            Some((_, nearest)) => {
-                Error::parameter("limits", "out of reach of all schemes", format!("larger; nearest is {nearest}"))
-            }
-            None => {
-                let reasons: Vec<String> =
-                    advice.rejections.iter().map(|r| format!("{}: {}", r.scheme, r.reason)).collect();
-                Error::parameter("workload", "out of reach of all schemes", reasons.join("; "))
-            }
-        });
-    }
-    advice.candidates.sort_by(|a, b| goal.seconds(&a.price).total_cmp(&goal.seconds(&b.price)));
-    advice.compare(&goal);
-    Ok(advice)
+    let outcomes: Vec<Outcome> =
+        Scheme::ALL.into_iter().map(|scheme| consider(scheme, workload, client, server)).collect::<Result<_>>()?;
+    Advice::ranked(outcomes, Goal::of(workload), &limits.within(client, server))
 }
 
 /// What a scheme has to offer.
@@ -139,14 +109,66 @@ impl Advice {
     /// The advice with what it is for.
     #[must_use]
     pub fn report<'a>(&'a self, workload: &'a Workload, client: &'a Party, server: &'a Party) -> Report<'a> {
-        let row = |candidate: &'a Candidate| Row {
+        self.report_for(workload, client, server, |candidate| candidate.script(workload))
+    }
+}
+
+impl<P> Advice<P> {
+    /// Puts what schemes have to offer in order, within limits.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] if nothing is within the limits, with the nearest that is possible.
+    pub(crate) fn ranked(outcomes: Vec<Outcome<P>>, goal: Goal, limits: &Limits) -> Result<Self> {
+        let mut advice = Self { candidates: Vec::new(), rejections: Vec::new() };
+        let mut nearest: Option<(f64, String)> = None;
+        for outcome in outcomes {
+            match outcome {
+                Err(rejection) => advice.rejections.push(rejection),
+                Ok(candidate) => match limits.exceeded(&candidate.price) {
+                    None => advice.candidates.push(candidate),
+                    Some((excess, reason)) => {
+                        let scheme = candidate.scheme;
+                        if nearest.as_ref().is_none_or(|(least, _)| excess < *least) {
+                            nearest = Some((excess, format!("{scheme}, which {reason}")));
+                        }
+                        advice.rejections.push(Rejection { scheme, reason });
+                    }
+                },
+            }
+        }
+        if advice.candidates.is_empty() {
+            return Err(match nearest {
+                Some((_, nearest)) => {
+                    Error::parameter("limits", "out of reach of all schemes", format!("larger; nearest is {nearest}"))
+                }
+                None => {
+                    let reasons: Vec<String> =
+                        advice.rejections.iter().map(|r| format!("{}: {}", r.scheme, r.reason)).collect();
+                    Error::parameter("workload", "out of reach of all schemes", reasons.join("; "))
+                }
+            });
+        }
+        advice.candidates.sort_by(|a, b| goal.seconds(&a.price).total_cmp(&goal.seconds(&b.price)));
+        advice.compare(&goal);
+        Ok(advice)
+    }
+
+    /// The advice with what it is for, and a script of each candidate.
+    pub(crate) fn report_for<'a, W>(
+        &'a self,
+        workload: &'a W,
+        client: &'a Party,
+        server: &'a Party,
+        script: impl Fn(&Candidate<P>) -> String,
+    ) -> Report<'a, W> {
+        let row = |candidate: &'a Candidate<P>| Row {
             scheme: candidate.scheme,
             library: &candidate.library,
             parameters: &candidate.parameters,
             price: &candidate.price,
             accuracy: candidate.accuracy,
             reasons: &candidate.reasons,
-            script: candidate.script(workload),
+            script: script(candidate),
         };
         Report {
             workload,
@@ -172,7 +194,7 @@ impl Advice {
     }
 }
 
-impl Report<'_> {
+impl<W: Serialize> Report<'_, W> {
     /// The report as JSON.
     ///
     /// # Panics
@@ -185,7 +207,7 @@ impl Report<'_> {
 
 impl Limits {
     /// The same, with the memory of the machines where no other limit is set.
-    fn within(&self, client: &Party, server: &Party) -> Self {
+    pub(crate) fn within(&self, client: &Party, server: &Party) -> Self {
         Self {
             server_memory: self.server_memory.or(Some(server.machine.memory)),
             client_memory: self.client_memory.or(Some(client.machine.memory)),

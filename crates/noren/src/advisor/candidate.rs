@@ -63,7 +63,7 @@ pub enum Plan {
 
 /// A way to do a workload.
 #[derive(Debug, Clone)]
-pub struct Candidate {
+pub struct Candidate<P = Plan> {
     /// The scheme.
     pub scheme: Scheme,
     /// The library: `noren`, or a peer whose costs were measured beside it.
@@ -71,7 +71,7 @@ pub struct Candidate {
     /// The parameters in words.
     pub parameters: String,
     /// What runs.
-    pub plan: Plan,
+    pub plan: P,
     /// The price of all instances.
     pub price: Price,
     /// The accuracy of results.
@@ -90,7 +90,7 @@ pub struct Rejection {
 }
 
 /// A candidate, or why there is none.
-pub type Outcome = std::result::Result<Candidate, Rejection>;
+pub type Outcome<P = Plan> = std::result::Result<Candidate<P>, Rejection>;
 
 impl Scheme {
     /// All of them.

@@ -104,7 +104,7 @@ impl SlotCircuit {
         let map = match (self.placement, self.computation) {
             (Placement::Consecutive, Computation::Matrix { rows, columns }) => {
                 let entries = vec![coefficient; rows * columns];
-                Some(LinearMap::dense_in(self.slots(), rows, columns, &entries)?.prepare(ev, x)?)
+                Some(LinearMap::repeated(self.slots(), rows, columns, &entries)?.prepare(ev, x)?)
             }
             _ => None,
         };

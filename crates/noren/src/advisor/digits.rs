@@ -18,7 +18,7 @@ const LOOKUP_BITS: u32 = 4;
 const TABLE_BITS: u32 = 16;
 /// The bootstraps that a circuit bootstrap of a digit takes as long as, with its part of the tree of choices: from the times of
 /// tables of two integers of 8 bits.
-const BOOTSTRAPS_OF_CHOICE: f64 = 4.8;
+pub(crate) const BOOTSTRAPS_OF_CHOICE: f64 = 4.8;
 
 /// TFHE.
 pub(super) fn tfhe(workload: &Workload, client: &Party, server: &Party) -> Result<Outcome> {

@@ -9,6 +9,12 @@ use crate::advisor::workload::{Objective, Workload};
 pub struct Goal(Objective);
 
 impl Goal {
+    /// The goal that is to be short.
+    #[must_use]
+    pub const fn new(objective: Objective) -> Self {
+        Self(objective)
+    }
+
     /// The goal of a workload.
     #[must_use]
     pub const fn of(workload: &Workload) -> Self {

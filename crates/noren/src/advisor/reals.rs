@@ -288,7 +288,10 @@ pub(super) fn switched(workload: &Workload, client: &Party, server: &Party) -> R
 }
 
 /// Adds bootstraps, and their keys.
-fn add_bootstraps(
+///
+/// # Errors
+/// A machine without costs of the threads.
+pub(crate) fn add_bootstraps(
     price: &mut Price,
     client: &Party,
     server: &Party,

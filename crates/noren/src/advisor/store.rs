@@ -43,6 +43,28 @@ impl Machine {
         write_atomically(path, Access::Default, |file| file.write_all(self.to_json().as_bytes()))
     }
 
+    /// This machine, if the [usual file](Self::default_path) has its costs, of this version of noren, this processor and this
+    /// table of kernels.
+    #[must_use]
+    pub fn stored() -> Option<Self> {
+        let machine = Self::default_path().and_then(|path| Self::load(&path).ok())?;
+        machine.is_current(&system::processor(), kernels::kernels().name()).then_some(machine)
+    }
+
+    /// This machine, without a measurement: its [stored](Self::stored) costs, or those of the reference machine with the same
+    /// kernels; with portable ones where none was measured.
+    ///
+    /// # Panics
+    /// As [`reference`](Self::reference).
+    #[must_use]
+    pub fn without_measuring() -> Self {
+        Self::stored().unwrap_or_else(|| match kernels::kernels().name() {
+            "avx512" => Self::reference(),
+            "avx2" => Self::reference_avx2(),
+            _ => Self::reference_portable(),
+        })
+    }
+
     /// This machine, with costs for `threads` threads: from the [usual file](Self::default_path) if it is of this version of
     /// noren, this processor and this table of kernels, and else [measured](calibrate()) now, and written there.
     ///
@@ -51,16 +73,11 @@ impl Machine {
     /// # Errors
     /// As [`calibrate`].
     pub fn here(threads: usize, progress: impl Fn(usize, usize)) -> Result<Self> {
-        let path = Self::default_path();
-        let stored = path.as_deref().and_then(|path| Self::load(path).ok());
-        let isa = kernels::kernels().name();
-        let current =
-            |machine: &Self| machine.is_current(&system::processor(), isa) && machine.threads().contains(&threads);
-        if let Some(machine) = stored.filter(current) {
+        if let Some(machine) = Self::stored().filter(|machine| machine.threads().contains(&threads)) {
             return Ok(machine);
         }
         let machine = calibrate(&[1, threads], progress)?;
-        if let Some(path) = path {
+        if let Some(path) = Self::default_path() {
             // Where it cannot be written, it is measured again next time.
             let _ = machine.save(&path);
         }

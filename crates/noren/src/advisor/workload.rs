@@ -1,5 +1,7 @@
 //! Workloads: what is to be computed, on which values, how often, and for whom.
 
+use std::str::FromStr;
+
 use noren_rlwe::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -79,6 +81,19 @@ pub enum Objective {
     Latency,
     /// The time of both parties with all keys, for work that is done once.
     Once,
+}
+
+impl FromStr for Objective {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "server" => Ok(Self::Server),
+            "latency" => Ok(Self::Latency),
+            "once" => Ok(Self::Once),
+            _ => Err(Error::parameter("objective", name, "server, latency or once")),
+        }
+    }
 }
 
 /// A workload.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use noren_rlwe::error::{Error, Result};
 
+use crate::circuits::trace::Unrolling;
 use crate::schemes::range::Range;
 use crate::schemes::slots::{GiantStep, Scalar, SlotEvaluator};
 
@@ -14,8 +15,11 @@ use crate::schemes::slots::{GiantStep, Scalar, SlotEvaluator};
 /// - [`LinearMap::windowed`] acts on the first `columns` slots of any vector, by generalised diagonals
 ///   `D_k[j] = A[j][j + k]` for k from `-(rows - 1)` to `columns - 1`: about twice as many. What the other slots hold does not
 ///   matter. The result has zeros from slot `rows` on.
+/// - [`LinearMap::hybrid`] acts on vectors that repeat after `p` slots with as many diagonals as the smaller of `p` and `r`, the
+///   power of two from the rows on: `D_k[j] = A[j mod r][(j + k) mod p]`, and then adds up the `p / r` blocks of `r` slots. The
+///   result repeats after `r` slots.
 ///
-/// [`Matrix`](crate::circuits::matrix::Matrix) chooses between them. With `k = a + n_1 b`,
+/// [`Matrix`](crate::circuits::matrix::Matrix) and [`LinearMap::repeated`] choose between them. With `k = a + n_1 b`,
 /// `y = sum_b rot_{n_1 b}( sum_a rot_{-n_1 b}(D_k) * rot_a(x) )`:
 /// the baby steps `a` are rotations of one ciphertext, which share a decomposition, and each giant step `b` is one
 /// rotation of its own. Diagonals that are zero cost nothing. One level.
@@ -32,14 +36,31 @@ use crate::schemes::slots::{GiantStep, Scalar, SlotEvaluator};
 /// # Ok::<(), noren::error::Error>(())
 /// ```
 /// Source: guide to plaintext matrix products in Halevi and Shoup, "Faster homomorphic linear transformations in
-/// HElib", eprint 2018/244.
+/// HElib", eprint 2018/244; the hybrid is that of Juvekar, Vaikuntanathan and Chandrakasan, "GAZELLE", USENIX Security 2018,
+/// section 4.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearMap<T = f64> {
     dimension: usize,
-    /// Whether diagonals repeat after the dimension, or stand once, in the first slots.
-    repeats: bool,
+    /// How vectors repeat, if diagonals repeat after the dimension; they stand once, in the first slots, otherwise.
+    repetition: Option<Repetition>,
     diagonals: BTreeMap<isize, Vec<T>>,
     baby_steps: usize,
+}
+
+/// After how many slots the vectors of a map repeat; powers of two. A vector of several results is the sum of its blocks as long
+/// as a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Repetition {
+    vector: usize,
+    result: usize,
+}
+
+impl Repetition {
+    /// The sum of the blocks of a vector, if it has several.
+    fn sum(self) -> Option<Unrolling> {
+        let blocks = self.vector / self.result;
+        (blocks > 1).then(|| Unrolling::usual(blocks, self.result.cast_signed()))
+    }
 }
 
 /// A [`LinearMap`] whose diagonals are encoded for one level, to be applied to many vectors.
@@ -49,7 +70,7 @@ pub struct LinearMap<T = f64> {
 /// for each baby step: 128 diagonals at n = 2^14, l + k = 6 take 96 MiB and 24 MiB.
 pub struct PreparedMap<F> {
     dimension: usize,
-    repeats: bool,
+    repetition: Option<Repetition>,
     level: usize,
     babies: Vec<isize>,
     giants: Vec<GiantStep<F>>,
@@ -60,6 +81,8 @@ pub struct PreparedMap<F> {
 /// The cost of a giant step, in baby steps: it divides and decomposes anew. Measured for CKKS at n = 2^14 and 2^15: 3 to 6,
 /// and a low figure asks for few keys.
 const GIANT_COST: usize = 4;
+/// The cost of a baby step, in products with a diagonal: a product with each digit of its key.
+const BABY_COST: usize = 3;
 
 impl LinearMap {
     /// The levels that applying a map uses.
@@ -95,6 +118,54 @@ impl<T: Scalar> LinearMap<T> {
         Self::from_diagonals(dimension, diagonals)
     }
 
+    /// The map of a matrix on vectors that repeat after `period` slots, a power of two from the columns on, with as few diagonals
+    /// as the smaller side of the matrix has, padded to a power of two, and a sum over blocks.
+    ///
+    /// # Errors
+    /// As [`LinearMap::dense`], and a period below the columns, or that is not a power of two.
+    pub fn hybrid(period: usize, rows: usize, columns: usize, entries: &[T]) -> Result<Self> {
+        check_entries(rows, columns, entries)?;
+        if period < columns {
+            return Err(Error::parameter("period", period, format!("at least {columns}, the columns")));
+        }
+        let entry = |row: usize, column: usize| {
+            if row < rows && column < columns { entries[row * columns + column] } else { T::ZERO }
+        };
+        Self::hybrid_apart(1, period, rows.next_power_of_two(), entry)
+    }
+
+    /// [`LinearMap::hybrid`] on vectors whose numbers lie `stride` slots apart, for each of the `stride` vectors that lie between
+    /// one another: `columns` numbers, which repeat, become `rows`. All three are powers of two.
+    ///
+    /// # Errors
+    /// Numbers that are not powers of two; an entry that is not finite.
+    pub(crate) fn hybrid_apart(
+        stride: usize,
+        columns: usize,
+        rows: usize,
+        entry: impl Fn(usize, usize) -> T,
+    ) -> Result<Self> {
+        let dimension = stride * rows.max(columns);
+        let diagonal = |k: usize| {
+            let at = |slot: usize| entry(slot / stride % rows, (slot / stride + k) % columns);
+            (k * stride, (0..dimension).map(at).collect())
+        };
+        let map = Self::from_diagonals(dimension, (0..rows.min(columns)).map(diagonal).collect())?;
+        Ok(Self { repetition: Some(Repetition { vector: stride * columns, result: stride * rows }), ..map })
+    }
+
+    /// The map that costs least on vectors that repeat after `period` slots: [`LinearMap::dense_in`], which sparse matrices need
+    /// few diagonals for, or [`LinearMap::hybrid`].
+    ///
+    /// # Errors
+    /// As both.
+    pub fn repeated(period: usize, rows: usize, columns: usize, entries: &[T]) -> Result<Self> {
+        let period = period.max(columns.next_power_of_two());
+        let dense = Self::dense_in(period.max(rows.next_power_of_two()), rows, columns, entries)?;
+        let hybrid = Self::hybrid(period, rows, columns, entries)?;
+        Ok(if hybrid.cost(hybrid.baby_steps) < dense.cost(dense.baby_steps) { hybrid } else { dense })
+    }
+
     /// The map of a matrix on the first `columns` slots of any vector, whatever the other slots hold.
     ///
     /// # Errors
@@ -107,7 +178,7 @@ impl<T: Scalar> LinearMap<T> {
             diagonals.entry(k).or_insert_with(|| vec![T::ZERO; rows])[row] = entry;
         }
         let dimension = rows.max(columns).next_power_of_two();
-        Ok(Self { dimension, repeats: false, diagonals, baby_steps: 1 }.with_cheapest_steps())
+        Ok(Self { dimension, repetition: None, diagonals, baby_steps: 1 }.with_cheapest_steps())
     }
 
     /// The map with the diagonals `D_k[j] = A[j][(j + k) mod n]`; those that are not named are zero.
@@ -133,7 +204,8 @@ impl<T: Scalar> LinearMap<T> {
         }
         diagonals.retain(|_, diagonal| diagonal.iter().any(|&entry| entry != T::ZERO));
         let diagonals = diagonals.into_iter().map(|(k, diagonal)| (k.cast_signed(), diagonal)).collect();
-        Ok(Self { dimension, repeats: true, diagonals, baby_steps: 1 }.with_cheapest_steps())
+        let repetition = Some(Repetition { vector: dimension, result: dimension });
+        Ok(Self { dimension, repetition, diagonals, baby_steps: 1 }.with_cheapest_steps())
     }
 
     /// The number of baby steps that costs least. There is one diagonal at least.
@@ -173,7 +245,9 @@ impl<T: Scalar> LinearMap<T> {
     #[must_use]
     pub fn rotations(&self) -> Vec<isize> {
         let (babies, giants) = self.steps(self.baby_steps);
-        babies.union(&giants).copied().filter(|&r| r != 0).collect::<BTreeSet<_>>().into_iter().collect()
+        let sums = self.repetition.and_then(Repetition::sum).map_or_else(Vec::new, |sum| sum.rotations());
+        let steps = babies.into_iter().chain(giants).chain(sums).filter(|&r| r != 0);
+        steps.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Encodes the diagonals for the level and slots of `operand`.
@@ -192,7 +266,7 @@ impl<T: Scalar> LinearMap<T> {
         }
         let (babies, giants) = self.steps(self.baby_steps);
         let babies: Vec<isize> = babies.into_iter().collect();
-        let period = if self.repeats { self.dimension } else { slots }.cast_signed();
+        let period = if self.repetition.is_some() { self.dimension } else { slots }.cast_signed();
         let giants = giants
             .into_iter()
             .map(|giant| {
@@ -205,16 +279,18 @@ impl<T: Scalar> LinearMap<T> {
                 Ok(GiantStep { rotation: giant, terms: terms.collect::<Result<_>>()? })
             })
             .collect::<Result<_>>()?;
-        let (dimension, repeats, rows) = (self.dimension, self.repeats, self.row_sums());
-        Ok(PreparedMap { dimension, repeats, level: ev.level(operand), babies, giants, rows })
+        let (dimension, repetition, rows) = (self.dimension, self.repetition, self.row_sums());
+        Ok(PreparedMap { dimension, repetition, level: ev.level(operand), babies, giants, rows })
     }
 
-    /// For each row the sums of the negative and of the positive entries.
+    /// For each slot of a result the sums of the negative and of the positive entries of its row.
     fn row_sums(&self) -> Vec<[f64; 2]> {
-        let mut rows = Vec::new();
+        let longest = self.diagonals.values().map(Vec::len).max().unwrap_or(0);
+        let result = self.repetition.map_or(longest, |repetition| repetition.result);
+        let mut rows = vec![[0.0; 2]; result];
         for diagonal in self.diagonals.values() {
-            rows.resize(rows.len().max(diagonal.len()), [0.0; 2]);
-            for ([negative, positive], entry) in rows.iter_mut().zip(diagonal.iter().map(|entry| entry.to_f64())) {
+            for (slot, entry) in diagonal.iter().map(|entry| entry.to_f64()).enumerate() {
+                let [negative, positive] = &mut rows[slot % result];
                 *negative += entry.min(0.0);
                 *positive += entry.max(0.0);
             }
@@ -230,16 +306,43 @@ impl<T: Scalar> LinearMap<T> {
         self.prepare(ev, x)?.apply(ev, x)
     }
 
+    /// `A x` without the sum over blocks, which [`LinearMap::sum_of_blocks`] adds: several of them may be added first. The caller
+    /// knows that the vector repeats.
+    ///
+    /// # Errors
+    /// As [`LinearMap::apply`].
+    pub(crate) fn blocks<E: SlotEvaluator<Scalar = T>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
+        let prepared = self.prepare(ev, x)?;
+        ev.sum_giant_steps(x, &prepared.babies, &prepared.giants)
+    }
+
+    /// The sum over the blocks of a result.
+    ///
+    /// # Errors
+    /// Missing keys.
+    pub(crate) fn sum_of_blocks<E: SlotEvaluator>(&self, ev: &E, x: E::Ciphertext) -> Result<E::Ciphertext> {
+        match self.repetition.and_then(Repetition::sum) {
+            Some(sum) => sum.apply(ev, &x),
+            None => Ok(x),
+        }
+    }
+
     /// The rotations of the baby steps and of the giant steps that have a diagonal, 0 included.
     fn steps(&self, baby_steps: usize) -> (BTreeSet<isize>, BTreeSet<isize>) {
         let baby = |k: &isize| k.rem_euclid(baby_steps.cast_signed());
         self.diagonals.keys().map(|k| (baby(k), k - baby(k))).unzip()
     }
 
+    /// The cost of a product, in products with a diagonal.
     fn cost(&self, baby_steps: usize) -> usize {
         let (babies, giants) = self.steps(baby_steps);
         let real = |steps: &BTreeSet<isize>| steps.iter().filter(|&&r| r != 0).count();
-        real(&babies) + GIANT_COST * real(&giants)
+        // A step of a sum decomposes anew, as a giant step does; its other rotations are like baby steps.
+        let sum = self.repetition.and_then(Repetition::sum).map_or(0, |sum| {
+            let (steps, rotations) = (sum.steps(), sum.rotations().len());
+            GIANT_COST * steps + rotations - steps
+        });
+        self.diagonals.len() + BABY_COST * (real(&babies) + GIANT_COST * real(&giants) + sum)
     }
 }
 
@@ -250,33 +353,48 @@ impl<F> PreparedMap<F> {
     /// A vector of another level than the one that the map was prepared for, or that does not repeat after the dimension; no
     /// level left; missing keys, all of which the error names.
     pub fn apply<E: SlotEvaluator<Factor = F>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
+        self.check(ev, x)?;
+        let product = ev.sum_giant_steps(x, &self.babies, &self.giants)?;
+        let Some(repetition) = self.repetition else { return Ok(self.in_range(ev, x, product)) };
+        let product = match repetition.sum() {
+            Some(sum) => sum.apply(ev, &product)?,
+            None => product,
+        };
+        Ok(ev.with_period(self.in_range(ev, x, product), repetition.result))
+    }
+
+    /// Refuses vectors that the map is not for.
+    fn check<E: SlotEvaluator<Factor = F>>(&self, ev: &E, x: &E::Ciphertext) -> Result<()> {
         if ev.level(x) != self.level {
             return Err(Error::LevelMismatch { left: self.level, right: ev.level(x) });
         }
-        if !self.repeats {
-            return self.product(ev, x);
-        }
         let period = ev.period(x);
-        if period > self.dimension {
-            let needed = format!(
-                "at most {}, the dimension of the map: encode the vector repeated, or state its period, or use Matrix",
-                self.dimension
-            );
-            return Err(Error::Length { what: "slots after which the vector repeats", found: period, needed });
+        match self.repetition {
+            Some(Repetition { vector, .. }) if period > vector => {
+                let needed = format!(
+                    "at most {vector}, as the vectors of the map do: encode the vector repeated, or state its period, or use \
+                     Matrix"
+                );
+                Err(Error::Length { what: "slots after which the vector repeats", found: period, needed })
+            }
+            _ => Ok(()),
         }
-        Ok(ev.with_period(self.product(ev, x)?, self.dimension))
     }
 
-    /// The product, of which it is known where it lies: the sum of the ranges of all diagonals is wider than the range of any
-    /// row.
-    fn product<E: SlotEvaluator<Factor = F>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
-        let product = ev.sum_giant_steps(x, &self.babies, &self.giants)?;
+    /// The product of `x`, of which it is known where it lies: the sum of the ranges of all diagonals is wider than the range of
+    /// any row.
+    fn in_range<E: SlotEvaluator<Factor = F>>(
+        &self,
+        ev: &E,
+        x: &E::Ciphertext,
+        product: E::Ciphertext,
+    ) -> E::Ciphertext {
         let range = ev.bounds(x).map(|bounds| bounds.range).filter(|range| range.magnitude().is_finite());
-        Ok(match range {
+        match range {
             Some(Range::Real { low, high }) => ev.with_range(product, self.range(low, high)),
             Some(Range::Complex { magnitude }) => ev.with_magnitude(product, self.range(-magnitude, magnitude)[1]),
             None => product,
-        })
+        }
     }
 
     /// Where the product lies for slots from `low` to `high`; zero is among the slots.

@@ -7,9 +7,10 @@ use crate::schemes::slots::{Scalar, SlotEvaluator};
 
 /// A matrix that multiplies the first `columns` slots of vectors.
 ///
-/// A vector that repeats after few slots takes [`LinearMap::dense`], any other [`LinearMap::windowed`], which has about twice
-/// the diagonals and is right whatever the other slots hold. Of the result the first `rows` slots are the product. The slots
-/// after them are zero, up to a period of the vector if it repeats.
+/// A vector that repeats takes [`LinearMap::repeated`], any other [`LinearMap::windowed`], which has a diagonal for each row and
+/// column and is right whatever the other slots hold. Of the result the first `rows` slots are the product, and the slots after
+/// them are zero, up to the next power of two at least; it repeats after its [period](SlotEvaluator::period), which may be that
+/// power of two.
 ///
 /// Keys of [`Matrix::rotations`] without a period serve every vector. With a period they are fewer, and serve vectors of that
 /// period and smaller ones. What the keys allow is used: the cheap way first.
@@ -84,10 +85,13 @@ impl<T: Scalar> Matrix<T> {
         }
         let period = ev.period(x);
         if period < slots || slots == least.next_power_of_two() {
-            let map = self.repeated(period)?;
-            // Keys for every vector may serve too, with their number of baby steps.
-            let shared = map.clone().with_baby_steps(self.windowed.baby_steps());
-            for map in [Ok(map), shared].into_iter().flatten() {
+            // Keys for larger periods serve too, and those for every vector, with their number of baby steps.
+            let most = least.next_power_of_two().max(period);
+            let periods = std::iter::successors(Some(period), |period| Some(2 * period)).take_while(|&p| p <= slots);
+            let shared = LinearMap::dense_in(most, self.rows, self.columns, &self.entries)?;
+            let shared = shared.with_baby_steps(self.windowed.baby_steps());
+            let maps = periods.map(|period| self.repeated(period));
+            for map in maps.chain([shared]).flatten() {
                 if ev.check_rotations(x, &map.rotations()).is_ok() {
                     return map.apply(ev, x);
                 }
@@ -98,7 +102,6 @@ impl<T: Scalar> Matrix<T> {
 
     /// The map for vectors of a period.
     fn repeated(&self, period: usize) -> Result<LinearMap<T>> {
-        let least = self.rows.max(self.columns).next_power_of_two();
-        LinearMap::dense_in(least.max(period), self.rows, self.columns, &self.entries)
+        LinearMap::repeated(period, self.rows, self.columns, &self.entries)
     }
 }

@@ -10,12 +10,36 @@ use crate::compiler::shape::size;
 use crate::programs::columns;
 use crate::radix::{self, Comparison, Move, Shape};
 
+/// Bootstraps, and how many rounds of them follow one another.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Rounds {
+    pub(super) bootstraps: usize,
+    pub(super) rounds: usize,
+}
+
+impl Rounds {
+    /// These, and then others.
+    const fn then(self, next: Self) -> Self {
+        Self { bootstraps: self.bootstraps + next.bootstraps, rounds: self.rounds + next.rounds }
+    }
+
+    /// These, `count` times in a row.
+    const fn in_a_row(self, count: usize) -> Self {
+        Self { bootstraps: count * self.bootstraps, rounds: count * self.rounds }
+    }
+
+    /// These, `count` times side by side.
+    const fn side_by_side(self, count: usize) -> Self {
+        Self { bootstraps: count * self.bootstraps, ..self }
+    }
+}
+
 /// The bootstraps of a node: those of its operations on integers that come from encryption, as
 /// [`radix::Operation::cost`] counts them. Casts, and the circuit bootstraps of tables, are not counted.
 ///
 /// # Errors
 /// None of graphs that columns evaluate.
-pub(super) fn bootstraps(graph: &Graph, at: usize) -> Result<usize> {
+pub(super) fn bootstraps(graph: &Graph, at: usize) -> Result<Rounds> {
     let node = graph.node(at);
     let operands: Vec<&Node> = node.operation.operands().into_iter().map(|of| graph.node(of)).collect();
     let count = size(&node.shape).unwrap_or(0);
@@ -33,8 +57,12 @@ pub(super) fn bootstraps(graph: &Graph, at: usize) -> Result<usize> {
         columns::Element::Bool | columns::Element::Digit => (2, false),
     };
     let shape = if count == 1 { Shape::Flat } else { Shape::Lean };
-    let cost =
-        |operation: radix::Operation| Ok::<usize, noren_rlwe::error::Error>(operation.cost(bits, shape)?.bootstraps);
+    let cost = |operation: radix::Operation| -> Result<Rounds> {
+        let cost = operation.cost(bits, shape)?;
+        Ok(Rounds { bootstraps: cost.bootstraps, rounds: cost.rounds })
+    };
+    let none = Rounds::default();
+    let gate = Rounds { bootstraps: 1, rounds: 1 };
     let known = |of: usize| match &graph.node(of).operation {
         Operation::Constant { values, .. } if values.windows(2).all(|pair| pair[0] == pair[1]) => {
             values.first().copied()
@@ -44,42 +72,45 @@ pub(super) fn bootstraps(graph: &Graph, at: usize) -> Result<usize> {
     let truths = operands.iter().all(|operand| operand.element == Element::Bool);
     let each = match &node.operation {
         Operation::Binary(kind, a, b) => match known(*b).or_else(|| known(*a)) {
-            _ if truths => 1,
+            _ if truths => gate,
             Some(number) => known_cost(*kind, number, signed, &cost)?,
             None => cost(binary(*kind, signed))?,
         },
-        Operation::Unary(Unary::Not, _) => 0,
+        Operation::Unary(Unary::Not, _) => none,
         Operation::Unary(Unary::Neg, _) => cost(radix::Operation::Neg)?,
-        Operation::Unary(Unary::Abs, _) => cost(radix::Operation::Neg)? + cost(radix::Operation::Select)?,
-        Operation::Unary(Unary::Sign, _) => 2 * cost(binary(Binary::Less, signed))? + cost(radix::Operation::Sub)?,
-        Operation::Select(..) if node.element == Element::Bool => 2,
+        Operation::Unary(Unary::Abs, _) => cost(radix::Operation::Neg)?.then(cost(radix::Operation::Select)?),
+        Operation::Unary(Unary::Sign, _) => {
+            cost(binary(Binary::Less, signed))?.in_a_row(2).then(cost(radix::Operation::Sub)?)
+        }
+        Operation::Select(..) if node.element == Element::Bool => gate.in_a_row(2),
         Operation::Select(..) => cost(radix::Operation::Select)?,
         Operation::MatMul { columns, matrix, .. } => {
             let rows = matrix.len() / columns;
             let entry = matrix.iter().fold(0.0, |most: f64, entry| most.max(entry.abs()));
             let product = known_cost(Binary::Mul, entry, signed, &cost)?;
-            rows * product + if rows > 1 { cost(radix::Operation::Sum(rows))? } else { 0 }
+            product.side_by_side(rows).then(if rows > 1 { cost(radix::Operation::Sum(rows))? } else { none })
         }
         Operation::Reduce(kind, of, _) => {
             let terms = size(&graph.node(*of).shape).unwrap_or(0) / count.max(1);
             match kind {
-                _ if terms < 2 => 0,
-                _ if truths && *kind != Reduction::Sum => terms - 1,
+                _ if terms < 2 => none,
+                _ if truths && *kind != Reduction::Sum => gate.in_a_row(terms - 1),
                 Reduction::Sum => cost(radix::Operation::Sum(terms))?,
-                kind => (terms - 1) * cost(binary(kind.binary(), signed))?,
+                kind => cost(binary(kind.binary(), signed))?.in_a_row(terms - 1),
             }
         }
         Operation::Polynomial(_, coefficients) => {
-            coefficients.len().saturating_sub(2) * cost(radix::Operation::Mul)?
-                + coefficients.iter().filter(|&&c| c != 0.0).count() * cost(radix::Operation::AddKnown(1))?
+            let products = cost(radix::Operation::Mul)?.in_a_row(coefficients.len().saturating_sub(2));
+            let sums = coefficients.iter().filter(|&&c| c != 0.0).count();
+            products.then(cost(radix::Operation::AddKnown(1))?.in_a_row(sums))
         }
         Operation::Input { .. }
         | Operation::Constant { .. }
         | Operation::Gather { .. }
         | Operation::Function { .. }
-        | Operation::Table { .. } => 0,
+        | Operation::Table { .. } => none,
     };
-    Ok(each * count)
+    Ok(each.side_by_side(count))
 }
 
 /// The cost of an operation with one number for all elements.
@@ -87,12 +118,12 @@ fn known_cost(
     kind: Binary,
     number: f64,
     signed: bool,
-    cost: &impl Fn(radix::Operation) -> Result<usize>,
-) -> Result<usize> {
+    cost: &impl Fn(radix::Operation) -> Result<Rounds>,
+) -> Result<Rounds> {
     let word = number.abs() as u64;
     match kind {
         Binary::Add | Binary::Sub => cost(radix::Operation::AddKnown(word)),
-        Binary::Mul if word < 2 => Ok(0),
+        Binary::Mul if word < 2 => Ok(Rounds::default()),
         Binary::Mul => cost(radix::Operation::MulKnown(word)),
         Binary::ShiftLeft => cost(radix::Operation::MoveKnown(Move::ShiftLeft, word as usize)),
         Binary::ShiftRight => cost(radix::Operation::MoveKnown(Move::ShiftRight, word as usize)),
@@ -145,7 +176,7 @@ mod tests {
             };
             let (x, y) = (input("x"), input("y"));
             let at = graph.push(Operation::Binary(kind, x, y), "").expect("an operation");
-            bootstraps(&graph, at).expect("a count")
+            bootstraps(&graph, at).expect("a count").bootstraps
         };
         let (sum, product, quotient) =
             (cost(Binary::Add, 100.0), cost(Binary::Mul, 15.0), cost(Binary::FloorDivide, 100.0));

@@ -3,14 +3,18 @@
 use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
 
+use crate::bootstrapping::BootstrappingEvaluator;
 use crate::circuits::recorder::CircuitUsage;
 use crate::compiler::columns;
+use crate::compiler::deep::Model;
 use crate::compiler::layout::Layout;
 use crate::compiler::parameters::{Modelled, encrypted_range};
-use crate::compiler::program::{Program, Target};
+use crate::compiler::program::Program;
 use crate::compiler::recording::{Recording, Stored};
+use crate::compiler::renewing::{Renewed, Renewing};
 use crate::compiler::shape::indices;
 use crate::compiler::slots::lowering::{Approximations, Lowering, Shared};
+use crate::compiler::target::Target;
 use crate::programs::columns::{Column, ColumnEvaluator, Element};
 use crate::schemes::ckks;
 use crate::schemes::ckks::model::NoiseModel;
@@ -31,19 +35,20 @@ impl Program {
     /// The levels and keys that a server of slots needs; nothing for columns, which need all server keys.
     #[must_use]
     pub const fn usage(&self) -> Option<&CircuitUsage> {
-        match &self.target {
-            Target::Ckks { recording, .. } | Target::Bgv { recording, .. } => Some(&recording.usage),
-            Target::Tfhe { .. } => None,
+        match self.target.recording() {
+            Some(recording) => Some(&recording.usage),
+            None => None,
         }
     }
 
-    /// The request for the evaluation keys of a function on CKKS, each for the level at which it is used.
+    /// The request for the evaluation keys of a function on CKKS, each for the level at which it is used; those of bootstraps come
+    /// besides.
     ///
     /// # Errors
     /// A function on another scheme.
     pub fn ckks_keys(&self) -> Result<ckks::KeyRequest> {
-        let (parameters, _, recording) = self.on_ckks()?;
-        recording.usage.key_request(parameters.max_level())
+        let (level, recording) = self.of_reals()?;
+        recording.usage.key_request(level)
     }
 
     /// The request for the evaluation keys of a function on BGV.
@@ -70,13 +75,13 @@ impl Program {
         encryptor: &ckks::Encryptor<'_>,
         inputs: &[Vec<f64>],
     ) -> Result<Vec<ckks::Ciphertext>> {
-        let (parameters, _, recording) = self.on_ckks()?;
+        let (level, recording) = self.of_reals()?;
         self.check_inputs(inputs)?;
         let encoder = ckks::Encoder::new(context);
         let mut ciphertexts = Vec::with_capacity(recording.ciphertexts());
         for (view, slots) in self.packed(recording, inputs)? {
             let range = encrypted_range(&recording.views[view]);
-            let plaintext = encoder.encode(&slots, recording.slots, parameters.max_level())?;
+            let plaintext = encoder.encode(&slots, recording.slots, level)?;
             ciphertexts.push(encryptor.encrypt_in(&plaintext, range)?);
         }
         Ok(ciphertexts)
@@ -90,11 +95,37 @@ impl Program {
     where
         E: SlotEvaluator<Scalar = f64, Ciphertext = ckks::Ciphertext, Plaintext: Send + Sync> + Sync,
     {
-        let (_, approximations, recording) = self.on_ckks()?;
+        let Target::Ckks { approximations, recording, .. } = &self.target else {
+            return Err(self.of_another_scheme("ckks"));
+        };
         for ciphertext in &inputs {
             check_length("slots of an input", ciphertext.slots(), recording.slots)?;
         }
-        self.run_slots(ev, recording, approximations, inputs)
+        self.run_slots(ev, recording, *approximations, inputs)
+    }
+
+    /// Evaluates a function with bootstraps on encrypted inputs: the ciphertexts of all outputs.
+    ///
+    /// # Errors
+    /// As [`Program::run_ckks`]; parameters of another bootstrapper; what bootstrapping refuses.
+    pub fn run_bootstrapping(
+        &self,
+        ev: &BootstrappingEvaluator,
+        inputs: Vec<ckks::Ciphertext>,
+    ) -> Result<Vec<ckks::Ciphertext>> {
+        let Target::Deep(plan) = &self.target else { return Err(self.of_another_scheme("ckks-bootstrapping")) };
+        if *ev.bootstrapper().parameters() != plan.parameters {
+            let found = ev.bootstrapper().parameters().name();
+            return Err(Error::parameter("bootstrapper", found, format!("one of {}", plan.parameters.name())));
+        }
+        for ciphertext in &inputs {
+            check_length("slots of an input", ciphertext.slots(), plan.recording.slots)?;
+        }
+        let mut source = Renewed(Stored::new(&plan.recording, inputs)?);
+        let renewing = Renewing::new(ev.evaluator(), ev);
+        let (slots, approximations) = (plan.recording.slots, plan.approximations);
+        let outputs = Lowering::new(&renewing, &self.simple, slots, approximations, &mut source).run(|_, _, _| {})?;
+        Ok(outputs.into_iter().flat_map(|output| output.parts).map(|part| part.best().clone()).collect())
     }
 
     /// Decrypts the outputs, with bounds on their errors.
@@ -102,7 +133,7 @@ impl Program {
     /// # Errors
     /// A function on another scheme; another number of ciphertexts; what the decryptor refuses.
     pub fn decrypt_ckks(&self, decryptor: &ckks::Decryptor<'_>, outputs: &[ckks::Ciphertext]) -> Result<Outcome> {
-        let (_, _, recording) = self.on_ckks()?;
+        let (_, recording) = self.of_reals()?;
         let slots = outputs.iter().map(|c| decryptor.decrypt_real(c)).collect::<Result<Vec<_>>>()?;
         let errors: Vec<f64> = outputs.iter().map(ckks::Ciphertext::error_bound).collect();
         self.unpacked(recording, &slots, &errors)
@@ -134,7 +165,7 @@ impl Program {
     /// As [`Program::run_ckks`].
     pub fn run_bgv(&self, ev: &bgv::Evaluator, inputs: Vec<bgv::Ciphertext>) -> Result<Vec<bgv::Ciphertext>> {
         let (_, recording) = self.on_bgv()?;
-        self.run_slots(ev, recording, Approximations { error: 0.0, dead_zone: None }, inputs)
+        self.run_slots(ev, recording, Approximations::EXACT, inputs)
     }
 
     /// Decrypts the outputs of a function on BGV.
@@ -206,19 +237,32 @@ impl Program {
     /// [`CompileError::OutsideRange`](crate::compiler::CompileError::OutsideRange).
     pub fn simulate(&self, inputs: &[Vec<f64>], seed: &Seed) -> Result<Outcome> {
         self.check_inputs(inputs)?;
-        let Target::Ckks { parameters, approximations, recording } = &self.target else {
-            let values = self.simple.evaluate(inputs)?;
-            return Ok(Outcome { bounds: vec![0.0; values.len()], values });
-        };
-        let model = NoiseModel::new(parameters.clone(), Some(seed));
         let nodes = self.graph.inputs();
-        let mut source = Modelled { model: &model, slots: recording.slots, inputs: Some((&nodes, inputs)) };
-        let lowering = Lowering::new(&model, &self.simple, recording.slots, *approximations, &mut source);
-        let outputs = lowering.run(|_, _, _| {})?;
-        let parts: Vec<_> = outputs.into_iter().flat_map(|output| output.parts).collect();
-        let slots: Vec<Vec<f64>> = parts.iter().map(|part| part.values().to_vec()).collect();
-        let errors: Vec<f64> = parts.iter().map(|part| model.error_bound(part)).collect();
-        self.unpacked(recording, &slots, &errors)
+        match &self.target {
+            Target::Ckks { parameters, approximations, recording } => {
+                let model = NoiseModel::new(parameters.clone(), Some(seed));
+                let (level, slots, inputs) = (parameters.max_level(), recording.slots, Some((&nodes[..], inputs)));
+                let mut source = Modelled { model: &model, level, slots, inputs };
+                let lowering = Lowering::new(&model, &self.simple, slots, *approximations, &mut source);
+                let parts: Vec<_> = lowering.run(|_, _, _| {})?.into_iter().flat_map(|output| output.parts).collect();
+                let values: Vec<Vec<f64>> = parts.iter().map(|part| part.values().to_vec()).collect();
+                let errors: Vec<f64> = parts.iter().map(|part| model.error_bound(part)).collect();
+                self.unpacked(recording, &values, &errors)
+            }
+            Target::Deep(plan) => {
+                let model = Model::new(plan.parameters.clone(), Some(seed))?;
+                let inputs = Some((&nodes[..], inputs));
+                let outputs = model.run(&self.simple, &plan.recording, plan.approximations, inputs, |_, _, _| {})?;
+                let parts = outputs.concat();
+                let values: Vec<Vec<f64>> = parts.iter().map(|part| part.best().values().to_vec()).collect();
+                let errors: Vec<f64> = parts.iter().map(|part| model.bound(std::slice::from_ref(part))).collect();
+                self.unpacked(&plan.recording, &values, &errors)
+            }
+            Target::Bgv { .. } | Target::Tfhe { .. } => {
+                let values = self.simple.evaluate(inputs)?;
+                Ok(Outcome { bounds: vec![0.0; values.len()], values })
+            }
+        }
     }
 
     /// The types of the columns of inputs.
@@ -242,8 +286,10 @@ impl Program {
         inputs: Vec<E::Ciphertext>,
     ) -> Result<Vec<E::Ciphertext>> {
         let mut source = Stored::new(recording, inputs)?;
-        let lowering = Lowering::new(ev, &self.simple, recording.slots, approximations, &mut source);
-        Ok(lowering.run(|_, _, _| {})?.into_iter().flat_map(|output| output.parts).collect())
+        in_pool(ev, || {
+            let lowering = Lowering::new(ev, &self.simple, recording.slots, approximations, &mut source);
+            Ok(lowering.run(|_, _, _| {})?.into_iter().flat_map(|output| output.parts).collect())
+        })
     }
 
     /// The slots of all ciphertexts of inputs, each with the position of its view.
@@ -279,10 +325,12 @@ impl Program {
         Ok(outcome)
     }
 
-    fn on_ckks(&self) -> Result<(&ckks::Parameters, Approximations, &Recording)> {
+    /// The level of inputs of a function of real numbers, and what was recorded.
+    fn of_reals(&self) -> Result<(usize, &Recording)> {
         match &self.target {
-            Target::Ckks { parameters, approximations, recording } => Ok((parameters, *approximations, recording)),
-            _ => Err(self.of_another_scheme("ckks")),
+            Target::Ckks { parameters, recording, .. } => Ok((parameters.max_level(), recording)),
+            Target::Deep(plan) => Ok((plan.parameters.output_level(), &plan.recording)),
+            Target::Bgv { .. } | Target::Tfhe { .. } => Err(self.of_another_scheme("ckks")),
         }
     }
 
@@ -295,6 +343,14 @@ impl Program {
 
     fn of_another_scheme(&self, needed: &str) -> Error {
         Error::WrongKind { found: format!("a function on {}", self.scheme()), needed: format!("one on {needed}") }
+    }
+}
+
+/// Runs work on a thread of the evaluator, which otherwise hands each of its loops over to its threads, and waits.
+fn in_pool<E: SlotEvaluator, T: Send>(ev: &E, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    match ev.engine() {
+        Some(engine) => engine.map(vec![work], |work| work()).swap_remove(0),
+        None => work(),
     }
 }
 

@@ -10,16 +10,20 @@
 //! | `slots` | graphs on slots, by the circuits of [`crate::circuits`], on any evaluator |
 //! | `signs` | comparisons of real numbers by polynomials |
 //! | `columns` | graphs on columns of TFHE, by [`crate::programs::columns`] |
-//! | `bootstraps` | how many bootstraps nodes take on columns |
+//! | `bootstraps` | how many bootstraps of TFHE nodes take on columns |
+//! | `renewing`, `deep` | where bootstraps are placed; functions that need them, with the model of their noise |
 //! | `recording` | a dry run: views of inputs, levels, keys, counts |
-//! | `options`, `parameters`, `moduli`, `choice` | what the caller asks for; parameters from it; which scheme comes first |
+//! | `options`, `parameters`, `moduli`, `target` | what the caller asks for, and the parameters of each scheme for it |
+//! | `price`, `choice`, `advice` | what each scheme costs; which is taken; all of them with prices and reasons |
 //! | `program`, `halves` | [`Program`]: encryption, evaluation, decryption and simulation |
 //! | `message` | [`Message`]: the bytes between the halves |
 //! | `explain` | [`Explanation`]: what a function does, step by step |
 
+mod advice;
 mod bootstraps;
-pub(crate) mod choice;
+mod choice;
 mod columns;
+mod deep;
 pub(crate) mod error;
 mod explain;
 pub(crate) mod graph;
@@ -33,18 +37,21 @@ pub(crate) mod node;
 pub(crate) mod operation;
 pub(crate) mod options;
 mod parameters;
+mod price;
 pub(crate) mod program;
 mod ranges;
 mod recording;
 mod reference;
+mod renewing;
 mod shape;
 mod signs;
 mod simplify;
 mod slots;
+mod target;
 
-pub use choice::{Draft, order};
+pub use advice::{Shapes, advise};
 pub use error::CompileError;
-pub use explain::{Explanation, Step};
+pub use explain::{Explanation, OtherScheme, Step};
 pub use graph::Graph;
 pub use halves::Outcome;
 pub use interval::Interval;

@@ -2,6 +2,7 @@
 
 use noren_math::prime::prime_power;
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::security::Security;
 
 use crate::compiler::graph::Graph;
 use crate::compiler::operation::{Operation, Reduction};
@@ -24,53 +25,19 @@ pub(super) struct IntegerPlan {
 /// Rings up to this index have slots modulo the primes that are tried.
 const SLOT_INDEX: u64 = 1 << 16;
 
-/// What integers need not approximate.
-const EXACT: Approximations = Approximations { error: 0.0, dead_zone: None };
-
 impl IntegerPlan {
     /// The smallest parameters that carry all operations, modulo a prime that holds all results.
     ///
     /// # Errors
     /// Graphs that BGV does not evaluate, or that no parameters carry.
     pub(super) fn search(graph: &Graph, options: &Options) -> Result<Self> {
-        let needed = graph.needed();
-        let mut largest = 1.0_f64;
-        let mut terms = 1;
-        for (at, node) in graph.nodes().iter().enumerate().filter(|(at, _)| needed[*at]) {
-            let bounded = graph.outputs().contains(&at)
-                || matches!(node.operation, Operation::Input { .. } | Operation::Constant { .. });
-            if bounded {
-                largest = largest.max(node.range.magnitude());
-            }
-            match &node.operation {
-                Operation::Reduce(Reduction::Sum, of, axes) => {
-                    let shape = &graph.node(*of).shape;
-                    terms = terms.max(axes.iter().map(|&axis| shape[axis]).product());
-                }
-                Operation::MatMul { columns, matrix, .. } => {
-                    largest = matrix.iter().fold(largest, |largest, entry| largest.max(entry.abs()));
-                    terms = terms.max(matrix.len() / columns);
-                }
-                Operation::Polynomial(_, coefficients) => {
-                    largest = coefficients.iter().fold(largest, |largest, c| largest.max(c.abs()));
-                }
-                _ => {}
-            }
-        }
+        let (largest, terms) = sizes(graph);
         let modulus = modulus_above(2.0 * largest + 1.0)?;
         let wanted = slots_of(graph);
         let mut slots = wanted;
         for _ in 0..MOST_ROUNDS {
-            let recording = Recording::new::<i64>(graph, slots, EXACT)?;
-            let requirements = integers::Requirements {
-                depth: recording.usage.depth,
-                plaintext_modulus: modulus,
-                slots: 2 * slots.min(1 << 14),
-                terms,
-                sum: terms,
-                plain_products: 0,
-                security: options.security,
-            };
+            let recording = Recording::new::<i64>(graph, slots, Approximations::EXACT)?;
+            let requirements = requirements(&recording, modulus, terms, options.security);
             let parameters = requirements.choose::<Bgv>()?;
             if parameters.row_slots() == slots {
                 return Ok(Self { parameters, recording });
@@ -80,6 +47,55 @@ impl IntegerPlan {
         }
         Err(Error::parameter("slots", wanted, "arrays of fewer elements"))
     }
+}
+
+/// The limbs that ciphertexts have at each depth, in the parameters of a recorded graph.
+pub(super) fn limbs_by_depth(graph: &Graph, parameters: &integers::Parameters, recording: &Recording) -> Vec<usize> {
+    let (_, terms) = sizes(graph);
+    let security = parameters.rlwe().security();
+    requirements(recording, parameters.modulus().value(), terms, security).limbs_by_depth::<Bgv>(parameters)
+}
+
+/// What a recorded graph asks of parameters.
+fn requirements(recording: &Recording, modulus: u64, terms: usize, security: Security) -> integers::Requirements {
+    integers::Requirements {
+        depth: recording.usage.depth,
+        plaintext_modulus: modulus,
+        slots: 2 * recording.slots.min(1 << 14),
+        terms,
+        sum: terms,
+        plain_products: 0,
+        security,
+    }
+}
+
+/// The largest magnitude of inputs, constants and outputs, and the most terms of a sum.
+fn sizes(graph: &Graph) -> (f64, usize) {
+    let needed = graph.needed();
+    let mut largest = 1.0_f64;
+    let mut terms = 1;
+    for (at, node) in graph.nodes().iter().enumerate().filter(|(at, _)| needed[*at]) {
+        let bounded = graph.outputs().contains(&at)
+            || matches!(node.operation, Operation::Input { .. } | Operation::Constant { .. });
+        if bounded {
+            largest = largest.max(node.range.magnitude());
+        }
+        match &node.operation {
+            Operation::Reduce(Reduction::Sum, of, axes) => {
+                let shape = &graph.node(*of).shape;
+                terms = terms.max(axes.iter().map(|&axis| shape[axis]).product());
+            }
+            Operation::MatMul { columns, matrix, .. } => {
+                largest = matrix.iter().fold(largest, |largest, entry| largest.max(entry.abs()));
+                terms = terms.max(matrix.len() / columns);
+            }
+            Operation::Polynomial(_, coefficients) => {
+                largest = coefficients.iter().fold(largest, |largest, c| largest.max(c.abs()));
+            }
+            _ => {}
+        }
+    }
+    (largest, terms)
 }
 
 /// The smallest prime above a number, and from 65537 on, for which rings up to degree 2^15 have slots.

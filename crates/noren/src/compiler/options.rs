@@ -13,10 +13,17 @@ use serde::{Deserialize, Serialize};
 pub enum Scheme {
     /// Real numbers in slots, with an error bound.
     Ckks,
+    /// The same of any depth, with bootstraps where levels run out.
+    CkksBootstrapping,
     /// Integers in slots, exact: sums and products.
     Bgv,
     /// Integers and truth values one by one, exact: comparisons, quotients and tables too.
     Tfhe,
+}
+
+impl Scheme {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Ckks, Self::CkksBootstrapping, Self::Bgv, Self::Tfhe];
 }
 
 /// Choices of a compilation.
@@ -58,6 +65,7 @@ impl fmt::Display for Scheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Ckks => "ckks",
+            Self::CkksBootstrapping => "ckks-bootstrapping",
             Self::Bgv => "bgv",
             Self::Tfhe => "tfhe",
         })
@@ -68,9 +76,9 @@ impl FromStr for Scheme {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        let all = [Self::Ckks, Self::Bgv, Self::Tfhe];
-        all.into_iter()
+        Self::ALL
+            .into_iter()
             .find(|scheme| scheme.to_string() == name)
-            .ok_or_else(|| Error::parameter("scheme", name, "auto, ckks, bgv or tfhe"))
+            .ok_or_else(|| Error::parameter("scheme", name, "auto, ckks, ckks-bootstrapping, bgv or tfhe"))
     }
 }

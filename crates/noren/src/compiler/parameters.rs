@@ -16,13 +16,13 @@ use crate::schemes::ckks::{self};
 const USUAL_PRECISION: f64 = 1e-3;
 
 /// The part of the precision that one approximation may take at first.
-const SHARE_OF_APPROXIMATIONS: f64 = 1.0 / 16.0;
+pub(super) const SHARE_OF_APPROXIMATIONS: f64 = 1.0 / 16.0;
 
 /// How many bits more than the precision the scheme has at first: errors add up.
 const SPARE_BITS: f64 = 3.0;
 
 /// The part of the last bound that a bound must fall to, so that more bits count as a help.
-const HELPS: f64 = 0.75;
+pub(super) const HELPS: f64 = 0.75;
 
 /// The factor from one precision to the next, and how many are tried, to say which is possible.
 const WIDER: f64 = 8.0;
@@ -32,7 +32,7 @@ const WIDER_ROUNDS: usize = 12;
 const MOST_ROUNDS: usize = 16;
 
 /// The part of the precision that the predicted bound may reach: bounds of ciphertexts differ a little from it.
-const MARGIN: f64 = 0.9;
+pub(super) const MARGIN: f64 = 0.9;
 
 /// Parameters of CKKS for a graph.
 #[derive(Debug, Clone)]
@@ -159,7 +159,7 @@ pub(super) fn predicted(
     recording: &Recording,
     approximations: Approximations,
 ) -> Result<Predicted> {
-    let mut source = Modelled { model, slots: recording.slots, inputs: None };
+    let mut source = Modelled { model, level: model.parameters().max_level(), slots: recording.slots, inputs: None };
     let mut bounds = vec![None; graph.nodes().len()];
     let bound = |parts: &[ModelVector]| parts.iter().map(|part| model.error_bound(part)).fold(0.0, f64::max);
     let outputs = Lowering::new(model, graph, recording.slots, approximations, &mut source)
@@ -170,6 +170,8 @@ pub(super) fn predicted(
 /// Inputs of a model: given ones, or zeros.
 pub(super) struct Modelled<'a> {
     pub(super) model: &'a NoiseModel,
+    /// The level of inputs.
+    pub(super) level: usize,
     pub(super) slots: usize,
     /// The nodes of inputs, and the inputs.
     pub(super) inputs: Option<(&'a [usize], &'a [Vec<f64>])>,
@@ -184,8 +186,7 @@ impl Source<ModelVector> for Modelled<'_> {
         };
         let zeros = || vec![vec![view.free.padding(); self.slots]; view.layout.parts(self.slots)];
         let vectors = self.inputs.and_then(input).unwrap_or_else(zeros);
-        let level = self.model.parameters().max_level();
-        vectors.iter().map(|slots| self.model.encrypt(slots, range, level)).collect()
+        vectors.iter().map(|slots| self.model.encrypt(slots, range, self.level)).collect()
     }
 }
 

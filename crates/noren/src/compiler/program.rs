@@ -8,17 +8,19 @@ use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::writer::Form;
 use serde::{Deserialize, Serialize};
 
-use crate::compiler::choice::{Draft, order};
+use crate::bootstrapping;
+use crate::compiler::choice::best;
 use crate::compiler::columns;
+use crate::compiler::deep::DeepPlan;
 use crate::compiler::error::CompileError;
 use crate::compiler::graph::Graph;
-use crate::compiler::moduli::IntegerPlan;
 use crate::compiler::operation::{Element, Operation};
 use crate::compiler::options::{Options, Scheme};
-use crate::compiler::parameters::{CkksPlan, Predicted, precision_of, predicted};
+use crate::compiler::parameters::{Predicted, precision_of, predicted};
 use crate::compiler::recording::Recording;
 use crate::compiler::simplify::simplified;
 use crate::compiler::slots::lowering::Approximations;
+use crate::compiler::target::Target;
 use crate::schemes::ckks::model::NoiseModel;
 use crate::schemes::{ckks, integers, tfhe};
 
@@ -54,14 +56,6 @@ pub struct Program {
     precision: f64,
     /// The digest of the bytes, once it was asked for.
     pub(super) digest: OnceLock<[u8; 32]>,
-}
-
-/// A scheme with parameters for a graph.
-#[derive(Debug, Clone)]
-pub(super) enum Target {
-    Ckks { parameters: ckks::Parameters, approximations: Approximations, recording: Recording },
-    Bgv { parameters: integers::Parameters, recording: Recording },
-    Tfhe { parameters: tfhe::Parameters },
 }
 
 /// The JSON of a program.
@@ -100,9 +94,14 @@ impl Program {
         let simple = simplified(&graph)?;
         let target = match options.scheme {
             Some(scheme) => Target::new(scheme, &simple, options)?,
-            None => Target::choose(&simple, options)?,
+            None => best(&simple, options)?,
         };
-        Ok(Self { graph, simple, target, precision, digest: OnceLock::new() })
+        Ok(Self::new(graph, simple, target, precision))
+    }
+
+    /// A graph, the same simplified, and its target.
+    pub(super) const fn new(graph: Graph, simple: Graph, target: Target, precision: f64) -> Self {
+        Self { graph, simple, target, precision, digest: OnceLock::new() }
     }
 
     /// The function.
@@ -114,11 +113,7 @@ impl Program {
     /// The scheme.
     #[must_use]
     pub const fn scheme(&self) -> Scheme {
-        match self.target {
-            Target::Ckks { .. } => Scheme::Ckks,
-            Target::Bgv { .. } => Scheme::Bgv,
-            Target::Tfhe { .. } => Scheme::Tfhe,
-        }
+        self.target.scheme()
     }
 
     /// The absolute error that results of real numbers may have.
@@ -132,6 +127,7 @@ impl Program {
     pub fn security(&self) -> Security {
         match &self.target {
             Target::Ckks { parameters, .. } => parameters.rlwe().security(),
+            Target::Deep(plan) => plan.parameters.spec().security,
             Target::Bgv { parameters, .. } => parameters.rlwe().security(),
             Target::Tfhe { parameters } => parameters.spec().torus.security,
         }
@@ -148,6 +144,15 @@ impl Program {
     pub const fn ckks(&self) -> Option<&ckks::Parameters> {
         match &self.target {
             Target::Ckks { parameters, .. } => Some(parameters),
+            _ => None,
+        }
+    }
+
+    /// The parameters, of a function on CKKS with bootstraps.
+    #[must_use]
+    pub const fn bootstrapping(&self) -> Option<&bootstrapping::Parameters> {
+        match &self.target {
+            Target::Deep(plan) => Some(&plan.parameters),
             _ => None,
         }
     }
@@ -180,8 +185,13 @@ impl Program {
             Target::Ckks { parameters, approximations, recording } => {
                 (parameters.to_bytes(&(), Form::Packed), recording.slots, *approximations)
             }
-            Target::Bgv { parameters, recording } => (parameters.to_bytes(&(), Form::Packed), recording.slots, EXACT),
-            Target::Tfhe { parameters } => (parameters.to_bytes(&(), Form::Packed), 1, EXACT),
+            Target::Deep(plan) => {
+                (plan.parameters.to_bytes(&(), Form::Packed), plan.recording.slots, plan.approximations)
+            }
+            Target::Bgv { parameters, recording } => {
+                (parameters.to_bytes(&(), Form::Packed), recording.slots, Approximations::EXACT)
+            }
+            Target::Tfhe { parameters } => (parameters.to_bytes(&(), Form::Packed), 1, Approximations::EXACT),
         };
         let record = Record {
             noren_program: FORMAT,
@@ -222,12 +232,16 @@ impl Program {
             Scheme::Ckks => {
                 let parameters = ckks::Parameters::from_bytes(&(), &parameters)?;
                 check_slots(slots, parameters.max_slots())?;
-                if !(record.error > 0.0 && record.error.is_finite()) {
-                    return Err(refused(format!("an error of {}", record.error)));
-                }
+                check_error(record.error)?;
                 let recording = Recording::new::<f64>(&simple, slots, approximations)?;
                 check_levels(recording.usage.depth, parameters.max_level())?;
                 Target::Ckks { parameters, approximations, recording }
+            }
+            Scheme::CkksBootstrapping => {
+                let parameters = bootstrapping::Parameters::from_bytes(&(), &parameters)?;
+                check_slots(slots, parameters.slots())?;
+                check_error(record.error)?;
+                Target::Deep(DeepPlan::with(&simple, parameters, slots, approximations)?.into())
             }
             Scheme::Bgv => {
                 let parameters = integers::Parameters::from_bytes(&(), &parameters)?;
@@ -235,14 +249,14 @@ impl Program {
                 if slots != parameters.row_slots() {
                     return Err(refused(format!("{slots} slots")));
                 }
-                Target::Bgv { recording: Recording::new::<i64>(&simple, slots, EXACT)?, parameters }
+                Target::Bgv { recording: Recording::new::<i64>(&simple, slots, Approximations::EXACT)?, parameters }
             }
             Scheme::Tfhe => {
                 columns::check(&simple)?;
                 Target::Tfhe { parameters: tfhe::Parameters::from_bytes(&(), &parameters)? }
             }
         };
-        Ok(Self { graph, simple, target, precision: record.precision, digest: OnceLock::new() })
+        Ok(Self::new(graph, simple, target, record.precision))
     }
 
     /// For each node the bound on the error of its elements, and that of each output, as the noise of CKKS is predicted;
@@ -251,8 +265,14 @@ impl Program {
     /// # Errors
     /// None of programs that were compiled.
     pub(super) fn predicted(&self) -> Result<Option<Predicted>> {
-        let Target::Ckks { parameters, approximations, recording } = &self.target else { return Ok(None) };
-        predicted(&self.simple, &NoiseModel::new(parameters.clone(), None), recording, *approximations).map(Some)
+        match &self.target {
+            Target::Ckks { parameters, approximations, recording } => {
+                let model = NoiseModel::new(parameters.clone(), None);
+                predicted(&self.simple, &model, recording, *approximations).map(Some)
+            }
+            Target::Deep(plan) => plan.predicted(&self.simple).map(Some),
+            Target::Bgv { .. } | Target::Tfhe { .. } => Ok(None),
+        }
     }
 
     /// Checks inputs against their shapes, types and ranges.
@@ -286,83 +306,6 @@ impl Program {
     }
 }
 
-impl Target {
-    fn new(scheme: Scheme, graph: &Graph, options: &Options) -> Result<Self> {
-        match scheme {
-            Scheme::Ckks => {
-                let CkksPlan { parameters, approximations, recording } = CkksPlan::search(graph, options)?;
-                Ok(Self::Ckks { parameters, approximations, recording })
-            }
-            Scheme::Bgv => {
-                if let Some(real) = graph
-                    .nodes()
-                    .iter()
-                    .zip(graph.needed())
-                    .find(|(node, needed)| *needed && node.element == Element::Real)
-                {
-                    let (place, operation) = (real.0.place.clone(), real.0.operation.name());
-                    let needed = "integers: use scheme=\"ckks\" for real numbers".to_owned();
-                    return Err(CompileError::Unsupported { place, operation, scheme: "bgv", needed }.into());
-                }
-                let IntegerPlan { parameters, recording } = IntegerPlan::search(graph, options)?;
-                Ok(Self::Bgv { parameters, recording })
-            }
-            Scheme::Tfhe => {
-                columns::check(graph)?;
-                let preset = if options.security == Security::None { "TOY_2_2" } else { "2_2" };
-                Ok(Self::Tfhe { parameters: tfhe::Preset::named(preset)?.parameters()? })
-            }
-        }
-    }
-
-    /// The scheme that ranks first of those that evaluate the graph.
-    fn choose(graph: &Graph, options: &Options) -> Result<Self> {
-        let needed = graph.needed();
-        let real = graph.nodes().iter().zip(&needed).any(|(node, needed)| *needed && node.element == Element::Real);
-        if real {
-            return Self::new(Scheme::Ckks, graph, options);
-        }
-        let targets: Vec<Result<Self>> =
-            [Scheme::Bgv, Scheme::Tfhe].map(|scheme| Self::new(scheme, graph, options)).into();
-        let drafts = targets.iter().flatten().map(Self::draft).collect();
-        let best = order(drafts).first().map(|draft| draft.scheme);
-        let mut refusal = None;
-        for target in targets {
-            match target {
-                Ok(target) if Some(target.scheme()) == best => return Ok(target),
-                Ok(_) => {}
-                Err(error) => refusal = Some(error),
-            }
-        }
-        Err(refusal.unwrap_or_else(|| Error::parameter("scheme", "auto", "a graph that a scheme evaluates")))
-    }
-
-    const fn scheme(&self) -> Scheme {
-        match self {
-            Self::Ckks { .. } => Scheme::Ckks,
-            Self::Bgv { .. } => Scheme::Bgv,
-            Self::Tfhe { .. } => Scheme::Tfhe,
-        }
-    }
-
-    fn draft(&self) -> Draft {
-        let of_slots = |recording: &Recording, degree: usize| Draft {
-            scheme: self.scheme(),
-            usage: Some(recording.usage.clone()),
-            ciphertexts: recording.ciphertexts(),
-            log_n: Some(degree.ilog2()),
-        };
-        match self {
-            Self::Ckks { parameters, recording, .. } => of_slots(recording, parameters.degree()),
-            Self::Bgv { parameters, recording } => of_slots(recording, 2 * parameters.row_slots()),
-            Self::Tfhe { .. } => Draft { scheme: Scheme::Tfhe, usage: None, ciphertexts: 0, log_n: None },
-        }
-    }
-}
-
-/// What integers need not approximate.
-const EXACT: Approximations = Approximations { error: 0.0, dead_zone: None };
-
 /// The bytes of a text in hexadecimal.
 fn bytes_of(text: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<u8>> = text.chars().map(|digit| digit.to_digit(16).map(|digit| digit as u8)).collect();
@@ -375,6 +318,13 @@ fn check_slots(found: usize, most: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::parameter("slots", found, format!("a power of two up to {most}")))
+}
+
+fn check_error(found: f64) -> Result<()> {
+    if found > 0.0 && found.is_finite() {
+        return Ok(());
+    }
+    Err(Error::parameter("error of approximations", found, "finite, and above 0"))
 }
 
 fn check_levels(needed: usize, left: usize) -> Result<()> {

@@ -1,11 +1,14 @@
 //! A dry run on slots: the views of inputs that the client encrypts, and what the server needs and does.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::recorder::{Blank, CircuitUsage, Counts, Recorder};
 use crate::compiler::graph::Graph;
 use crate::compiler::layout::Layout;
-use crate::compiler::slots::lowering::{Approximations, Lowering, Source};
+use crate::compiler::renewing::{Renewal, Renewed, Renewing};
+use crate::compiler::slots::lowering::{Approximations, Lowering, Shared, Source};
 use crate::compiler::slots::number::Number;
 use crate::compiler::slots::value::View;
 use crate::schemes::slots::SlotEvaluator;
@@ -36,6 +39,8 @@ pub(super) struct Step {
     pub(super) ciphertexts: usize,
     /// The operations.
     pub(super) counts: Counts,
+    /// The bootstraps.
+    pub(super) bootstraps: usize,
 }
 
 impl Recording {
@@ -46,22 +51,94 @@ impl Recording {
     pub(super) fn new<T: Number>(graph: &Graph, slots: usize, approximations: Approximations) -> Result<Self> {
         let recorder = Recorder::<T>::default();
         let mut source = Blanks { recorder: &recorder, slots, views: Vec::new() };
-        let mut steps: Vec<Step> = Vec::new();
-        let mut before = Counts::default();
-        let outputs = Lowering::new(&recorder, graph, slots, approximations, &mut source).run(|node, parts, _| {
-            let counts = recorder.usage().counts;
-            let fresh = recorder.level(&recorder.fresh(slots));
-            let depth = parts.iter().map(|part| fresh - recorder.level(part)).max().unwrap_or(0);
-            steps.push(Step { node, depth, ciphertexts: parts.len(), counts: difference(counts, before) });
-            before = counts;
-        })?;
-        let layouts = outputs.into_iter().map(|output| output.layout).collect();
+        let fresh = recorder.level(&recorder.fresh(slots));
+        let run = Run { graph, slots, approximations };
+        let (steps, layouts) =
+            run.steps(&recorder, &mut source, |part| fresh - recorder.level(part), || (recorder.usage().counts, 0))?;
         Ok(Self { slots, views: source.views, layouts, usage: recorder.usage(), steps })
+    }
+
+    /// Records a graph with bootstraps where more than `levels` levels would be used up one after the other.
+    ///
+    /// # Errors
+    /// As [`Recording::new`].
+    pub(super) fn with_bootstraps(
+        graph: &Graph,
+        slots: usize,
+        approximations: Approximations,
+        levels: usize,
+    ) -> Result<Self> {
+        let recorder = Recorder::default();
+        let planned = Planned { levels, count: AtomicUsize::new(0) };
+        let mut source = Renewed(Blanks { recorder: &recorder, slots, views: Vec::new() });
+        let run = Run { graph, slots, approximations };
+        let (steps, layouts) = run.steps(
+            &Renewing::new(&recorder, &planned),
+            &mut source,
+            |part| levels - planned.left(&recorder, part.best()),
+            || (recorder.usage().counts, planned.count.load(Ordering::Relaxed)),
+        )?;
+        Ok(Self { slots, views: source.0.views, layouts, usage: recorder.usage(), steps })
+    }
+
+    /// The bootstraps of all nodes.
+    pub(super) fn bootstraps(&self) -> usize {
+        self.steps.iter().map(|step| step.bootstraps).sum()
     }
 
     /// The number of ciphertexts of all inputs.
     pub(super) fn ciphertexts(&self) -> usize {
         self.views.iter().map(|view| view.layout.parts(self.slots)).sum()
+    }
+}
+
+/// What is recorded.
+struct Run<'a> {
+    graph: &'a Graph,
+    slots: usize,
+    approximations: Approximations,
+}
+
+impl Run<'_> {
+    /// What each node does on an evaluator, and the layouts of outputs.
+    fn steps<E: Shared, S: Source<E::Ciphertext>>(
+        &self,
+        ev: &E,
+        source: &mut S,
+        depth: impl Fn(&E::Ciphertext) -> usize,
+        done: impl Fn() -> (Counts, usize),
+    ) -> Result<(Vec<Step>, Vec<Layout>)> {
+        let (mut steps, mut before) = (Vec::new(), (Counts::default(), 0));
+        let lowering = Lowering::new(ev, self.graph, self.slots, self.approximations, source);
+        let outputs = lowering.run(|node, parts, _| {
+            let after = done();
+            let depth = parts.iter().map(&depth).max().unwrap_or(0);
+            let counts = difference(after.0, before.0);
+            steps.push(Step { node, depth, ciphertexts: parts.len(), counts, bootstraps: after.1 - before.1 });
+            before = after;
+        })?;
+        Ok((steps, outputs.into_iter().map(|output| output.layout).collect()))
+    }
+}
+
+/// Renewal of blanks: each is counted.
+struct Planned {
+    levels: usize,
+    count: AtomicUsize,
+}
+
+impl Renewal<Recorder> for Planned {
+    fn left(&self, ev: &Recorder, x: &Blank) -> usize {
+        (self.levels + ev.level(x)).saturating_sub(ev.level(&ev.fresh(1)))
+    }
+
+    fn most(&self) -> usize {
+        self.levels
+    }
+
+    fn renew(&self, ev: &Recorder, x: &Blank) -> Result<Blank> {
+        self.count.fetch_add(1, Ordering::Relaxed);
+        Ok(ev.fresh_repeated(ev.slots(x), ev.period(x)))
     }
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use noren::circuits::linear::LinearMap;
 use noren::circuits::recorder::Recorder;
 use noren::error::{Error, cause};
+use noren::schemes::slots::SlotEvaluator;
 
 use crate::numbers::{EV, assert_close, numbers, rounding, vector};
 
@@ -30,6 +31,74 @@ fn linear_map_is_the_matrix_product_for_every_number_of_baby_steps() {
         assert_eq!(usage.rotations.len(), baby_steps + n / baby_steps - 2);
         assert_eq!((usage.depth, usage.counts.plain_products), (LinearMap::DEPTH, n));
     }
+}
+
+/// Rows, columns, and the period of vectors.
+const SHAPES: [(usize, usize, usize); 12] = [
+    (1, 8, 8),
+    (3, 16, 16),
+    (4, 30, 32),
+    (10, 60, 64),
+    (10, 60, 128),
+    (16, 16, 16),
+    (5, 3, 4),
+    (30, 4, 4),
+    (30, 4, 8),
+    (60, 10, 16),
+    (1, 1, 1),
+    (7, 1, 2),
+];
+
+#[test]
+fn hybrid_maps_are_the_matrix_product_with_the_diagonals_of_the_smaller_side() {
+    const SLOTS: usize = 128;
+    for (rows, columns, period) in SHAPES {
+        let entries = numbers(rows * columns, 2);
+        let mut x = numbers(columns, 3);
+        let mut expected: Vec<f64> =
+            entries.chunks(columns).map(|row| row.iter().zip(&x).map(|(a, x)| a * x).sum()).collect();
+        // What stands after the columns has no effect.
+        x.extend(numbers(period - columns, 4));
+        let result = rows.next_power_of_two();
+        expected.resize(result, 0.0);
+        let shape = format!("{rows} x {columns}, period {period}");
+        let hybrid = LinearMap::hybrid(period, rows, columns, &entries).unwrap();
+        let y = hybrid.apply(&EV, &vector(x.repeat(SLOTS / period), LinearMap::DEPTH)).unwrap();
+        assert_close(y.values(), &expected.repeat(SLOTS / result), rounding(period), &shape);
+
+        let recorder = Recorder::new();
+        let blank = hybrid.apply(&recorder, &recorder.fresh_repeated(SLOTS, period)).unwrap();
+        assert_eq!(recorder.period(&blank), result, "{shape}");
+        let usage = recorder.usage();
+        assert!(usage.rotations.keys().eq(&hybrid.rotations()), "{shape}");
+        assert_eq!((usage.depth, usage.counts.plain_products), (LinearMap::DEPTH, result.min(period)), "{shape}");
+
+        // The choice costs no more products than either.
+        let chosen = LinearMap::repeated(period, rows, columns, &entries).unwrap();
+        let y = chosen.apply(&EV, &vector(x.repeat(SLOTS / period), LinearMap::DEPTH)).unwrap();
+        assert_close(&y.values()[..rows], &expected[..rows], rounding(period), &shape);
+    }
+}
+
+#[test]
+fn few_rows_of_many_columns_take_the_hybrid_and_sparse_matrices_their_diagonals() {
+    let counts = |rows: usize, columns: usize, period: usize, entries: &[f64]| {
+        let recorder = Recorder::new();
+        let map = LinearMap::repeated(period, rows, columns, entries).unwrap();
+        map.apply(&recorder, &recorder.fresh_repeated(1024, period)).unwrap();
+        recorder.usage().counts
+    };
+    let wide = counts(10, 784, 1024, &numbers(7840, 1));
+    // 16 diagonals by 8 baby steps and 2 giant steps, then 6 doublings, two at a time.
+    assert_eq!((wide.plain_products, wide.rotations), (16, 7 + 1 + 9));
+    let tall = counts(784, 10, 16, &numbers(7840, 1));
+    assert_eq!((tall.plain_products, tall.rotations), (16, 7 + 1));
+    let mut shift = vec![0.0; 64 * 64];
+    (0..64).for_each(|row| shift[row * 64 + (row + 1) % 64] = 1.0);
+    assert_eq!(counts(64, 64, 64, &shift).plain_products, 1);
+    let mut band = vec![0.0; 4 * 512];
+    (0..4).for_each(|row| band[row * 512 + row] = 1.0);
+    assert_eq!((counts(4, 512, 512, &band).plain_products, counts(4, 512, 512, &band).rotations), (1, 0));
 }
 
 #[test]

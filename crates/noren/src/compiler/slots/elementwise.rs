@@ -1,5 +1,6 @@
 //! Sums, differences and products, element by element.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use noren_rlwe::error::{Error, Result};
@@ -207,7 +208,9 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         if uniform && range.low == 0.0 {
             return Ok(Operand::Value(x.clone()));
         }
-        if uniform && (x.layout.is_full() || !x.layout.is_known()) {
+        // Zeros beside the elements are kept for sums alone.
+        let any = x.layout.is_full() || !x.layout.is_known() || self.summed(at, &mut HashSet::new()).is_empty();
+        if uniform && any {
             let parts = self
                 .side_by_side(x.parts.len(), |part| self.ev.add_scalar(&x.parts[part], E::Scalar::number(range.low)))?;
             let value = self.made(parts, x.layout.clone().blurred(), x.bounds.plus(range));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use noren_rlwe::error::Result;
 
 use crate::compiler::layout::{Dimension, Fill, Layout};
-use crate::compiler::shape::{index_of, indices, position_of};
+use crate::compiler::shape::{index_of, position_of};
 use crate::compiler::slots::lowering::{Lowering, Shared, Source};
 use crate::compiler::slots::value::{Free, Operand, Value};
 
@@ -113,9 +113,20 @@ fn renaming(from: &[usize], to: &[usize], positions: &[i64]) -> Option<Renaming>
             names[axis] = Some(of);
         }
     }
-    let expected = |index: Vec<usize>| first + index.iter().zip(&steps).map(|(i, step)| i * step).sum::<usize>();
-    let affine = indices(to).zip(positions).all(|(index, &position)| expected(index) as i64 == position);
-    affine.then_some(Renaming { first, names })
+    let (mut index, mut expected) = (vec![0; to.len()], first);
+    for &position in positions {
+        if expected as i64 != position {
+            return None;
+        }
+        for axis in (0..to.len()).rev() {
+            (index[axis], expected) = (index[axis] + 1, expected + steps[axis]);
+            if index[axis] < to[axis] {
+                break;
+            }
+            (index[axis], expected) = (0, expected - steps[axis] * to[axis]);
+        }
+    }
+    Some(Renaming { first, names })
 }
 
 #[cfg(test)]

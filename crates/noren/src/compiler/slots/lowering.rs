@@ -33,6 +33,11 @@ pub(in crate::compiler) struct Approximations {
     pub(in crate::compiler) dead_zone: Option<f64>,
 }
 
+impl Approximations {
+    /// Integers need none.
+    pub(in crate::compiler) const EXACT: Self = Self { error: 0.0, dead_zone: None };
+}
+
 /// An evaluator whose vectors threads share.
 pub(in crate::compiler) trait Shared:
     SlotEvaluator<Scalar: Number, Ciphertext: Send + Sync, Plaintext: Send + Sync> + Sync
@@ -271,7 +276,7 @@ impl<'a, E: Shared, S: Source<E::Ciphertext>> Lowering<'a, E, S> {
     }
 
     /// The axes of a node along which it, or a result of the same shape, is summed first.
-    fn summed(&self, at: usize, seen: &mut HashSet<usize>) -> Vec<usize> {
+    pub(super) fn summed(&self, at: usize, seen: &mut HashSet<usize>) -> Vec<usize> {
         /// How many nodes are looked at.
         const MOST: usize = 256;
         let axes = self.graph.node(at).shape.len();

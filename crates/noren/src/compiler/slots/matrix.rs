@@ -76,9 +76,12 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         let spread = Spread::of(&x.layout, dimension, self.slots);
         let size = x.layout.dimensions[dimension].size;
         // Entries repeat after the dimension; where there is no element they are zero.
-        let entry = |address: usize| column.get(address / spread.stride % size).copied().unwrap_or(0.0);
         let period = (spread.stride * size).min(x.layout.period());
-        let numbers: Vec<E::Scalar> = (0..period).map(|address| E::Scalar::number(entry(address))).collect();
+        let mut numbers = Vec::with_capacity(period);
+        for index in 0..period / spread.stride {
+            let entry = column.get(index).copied().unwrap_or(0.0);
+            numbers.resize(numbers.len() + spread.stride, E::Scalar::number(entry));
+        }
         let plains = in_parts(&numbers, self.slots);
         let groups = spread.parts(x.parts.len());
         let last = (column.len() - 1) / spread.within;
@@ -130,8 +133,8 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         Ok(self.made(parts, layout, bounds))
     }
 
-    /// The product by generalised diagonals: of every ciphertext as many as the smaller of its rows and columns, and a sum over
-    /// the rest of its rows.
+    /// The product by [`LinearMap::hybrid`]: of every ciphertext as many diagonals as the smaller of its rows and columns, and
+    /// one sum over blocks for all of its ciphertexts.
     fn by_diagonals(
         &self,
         at: usize,
@@ -148,22 +151,12 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         } else {
             size.min(spread.within)
         };
-        let diagonals = within.min(spread.within);
-        let indices = within.max(spread.within);
-        let period = spread.stride * indices;
         // Of output block h and input block g.
         let map = |h: usize, g: usize| {
-            let mut map: BTreeMap<usize, Vec<E::Scalar>> = BTreeMap::new();
-            for j in 0..diagonals {
-                let entry = |address: usize| {
-                    let i = address / spread.stride;
-                    let (c, k) = (g * spread.within + (i + j) % spread.within, h * within + i % within);
-                    let known = c < rows && k < columns;
-                    E::Scalar::number(if known { matrix[c * columns + k] } else { 0.0 })
-                };
-                map.insert(j * spread.stride, (0..period).map(entry).collect());
-            }
-            LinearMap::from_diagonals(period, map)
+            LinearMap::hybrid_apart(spread.stride, spread.within, within, |row, column| {
+                let (c, k) = (g * spread.within + column, h * within + row);
+                E::Scalar::number(if c < rows && k < columns { matrix[c * columns + k] } else { 0.0 })
+            })
         };
         let groups = spread.parts(x.parts.len());
         // Behind the last dimension nothing is counted by blocks.
@@ -175,15 +168,14 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
             let (group, h) = (&groups[work / blocks], work % blocks);
             let mut sum = None;
             for (g, &part) in group.iter().enumerate().filter(|(g, _)| g * spread.within < rows) {
-                let product = maps[h][g].apply(self.ev, &x.parts[part])?;
+                let product = maps[h][g].blocks(self.ev, &x.parts[part])?;
                 sum = Some(match sum {
                     None => product,
                     Some(sum) => self.ev.add(&sum, &product)?,
                 });
             }
             let sum = sum.ok_or_else(|| self.refusal(at, "a matrix with rows"))?;
-            let count = (spread.within / diagonals).max(1);
-            trace::sum(self.ev, &sum, count, (diagonals * spread.stride).cast_signed())
+            maps[h][0].sum_of_blocks(self.ev, sum)
         })?;
         let mut layout = x.layout.clone();
         let axis = layout.dimensions[dimension].axis;

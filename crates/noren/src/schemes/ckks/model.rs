@@ -66,6 +66,7 @@ const SUM_ROTATIONS: u64 = 0x42;
 const WEIGHTED: u64 = 0x32;
 const LOWER: u64 = 0x22;
 const ENCRYPTION: u64 = 0x51;
+const RENEWAL: u64 = 0x52;
 
 /// How far integers may be from scaled numbers, relative to the scale: half a unit.
 const HALF: f64 = 0.5;
@@ -121,6 +122,26 @@ impl NoiseModel {
         let estimate = noise::fresh(self.parameters.rlwe(), Mode::Symmetric, scale, exact.clone());
         let fresh = ModelVector { values: values.to_vec(), level, period: slots, estimate: exact };
         Ok(self.after(&fresh, fresh.values.clone(), level, &fresh.estimate, estimate))
+    }
+
+    /// The same vector at a higher level, as a bootstrap gives it: with errors of at most `bound` more, whose standard deviation is
+    /// `deviation`.
+    ///
+    /// # Errors
+    /// A level that the parameters do not have.
+    pub fn renewed(&self, a: &ModelVector, level: usize, deviation: f64, bound: f64) -> Result<ModelVector> {
+        if level > self.parameters.max_level() {
+            return Err(Error::LevelExhausted { needed: level, left: self.parameters.max_level() });
+        }
+        let mut values = a.values.clone();
+        if let Some(noise) = &self.noise {
+            let mut stream = noise.lock().unwrap_or_else(PoisonError::into_inner);
+            values.iter_mut().for_each(|x| *x += deviation * stream.gaussian());
+        }
+        let tag = mix(a.estimate.tag(), RENEWAL);
+        let estimate = a.estimate.clone().with_bias(bound).named(tag);
+        let estimate = estimate.with_room(room(&self.parameters, level + 1, self.parameters.scale_at(level)));
+        Ok(ModelVector { values, level, period: a.period, estimate })
     }
 
     /// A bound on the error of every decrypted slot: see [`Ciphertext::error_bound`](crate::ckks::Ciphertext::error_bound).

@@ -1,0 +1,107 @@
+"""Arguments of functions that are compiled, and the graphs that tracing gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from noren._noren import EncodingError, RangeError
+from noren._noren.compiler import Graph
+from noren._trace import Traced, TraceError, Tracer
+from noren._trace_functions import flattened
+
+Ranges: TypeAlias = Sequence[tuple[float, float]] | Literal["data"] | None
+"""What `noren.compile` takes as ranges."""
+
+ELEMENTS = {"b": "bool", "i": "integer", "u": "integer", "f": "real"}
+"""The names of element types, by the kinds of numpy."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """An argument of a function: its shape, and the range of its elements, which is public.
+
+    Integers with a `low` and `high` that are whole numbers of Python are integers unless `dtype` says otherwise; truth
+    values need ``dtype=bool``.
+    """
+
+    shape: int | tuple[int, ...] = ()
+    """The shape; () for a number."""
+    low: float = 0.0
+    """The lowest value that any element may have."""
+    high: float = 1.0
+    """The highest value."""
+    dtype: Any = None
+    """The type: float, int or bool, or one of numpy."""
+    name: str = ""
+    """The name, for messages."""
+
+    @property
+    def element(self) -> str:
+        """The kind of the elements: "real", "integer" or "bool"."""
+        if self.dtype is None:
+            whole = isinstance(self.low, int) and isinstance(self.high, int) and not isinstance(self.high, bool)
+            return "integer" if whole else "real"
+        kind = np.dtype(self.dtype).kind
+        if kind not in ELEMENTS:
+            raise EncodingError(f"dtype {np.dtype(self.dtype)}: real numbers, integers and truth values are compiled")
+        return ELEMENTS[kind]
+
+
+def graph_of(function: Callable[..., Any], examples: Sequence[Any], ranges: Ranges) -> Graph:
+    """Trace a function on the shapes and ranges of its arguments."""
+    inputs = _inputs(examples, ranges)
+    tracer = Tracer()
+    names = _names(function, len(inputs))
+    arguments = [
+        tracer.input(spec.name or name, _shape(spec.shape), spec.element, float(spec.low), float(spec.high))
+        for spec, name in zip(inputs, names, strict=True)
+    ]
+    found, _ = flattened(function(*arguments))
+    outputs = [output if isinstance(output, Traced) else tracer.constant(output) for output in found]
+    for output, value in zip(outputs, found, strict=True):
+        if not isinstance(value, Traced):
+            raise TraceError(f"output {output!r} does not depend on an input: compute it without encryption")
+    tracer.graph.finish([output.node for output in outputs])
+    return tracer.graph
+
+
+def _inputs(examples: Sequence[Any], ranges: Ranges) -> list[Input]:
+    if ranges is not None and ranges != "data" and len(ranges) != len(examples):
+        raise EncodingError(f"{len(ranges)} ranges for {len(examples)} arguments: give a pair (low, high) for each")
+    inputs: list[Input] = []
+    for at, example in enumerate(examples):
+        if isinstance(example, Input):
+            inputs.append(example)
+            continue
+        array = np.asarray(example)
+        if array.dtype.kind not in ELEMENTS:
+            raise EncodingError(
+                f"argument {at} is of type {array.dtype}: real numbers, integers and truth values are compiled"
+            )
+        if array.dtype.kind == "b":
+            low, high = 0.0, 1.0
+        elif ranges is None:
+            raise RangeError(
+                f"argument {at} has no range: give noren.Input(shape, low, high), or ranges=[(low, high), ...], which "
+                'are public; ranges="data" takes the smallest and largest element of the examples'
+            )
+        else:
+            low, high = (array.min(), array.max()) if ranges == "data" else ranges[at]
+        inputs.append(Input(array.shape, float(low), float(high), dtype=array.dtype))
+    if not inputs:
+        raise EncodingError("a function without arguments: nothing is encrypted")
+    return inputs
+
+
+def _names(function: Callable[..., Any], count: int) -> list[str]:
+    code = getattr(function, "__code__", None)
+    names = list(code.co_varnames[: code.co_argcount]) if code is not None else []
+    return [names[at] if at < len(names) else f"argument {at}" for at in range(count)]
+
+
+def _shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
+    return (shape,) if isinstance(shape, int) else tuple(shape)
