@@ -4,6 +4,7 @@ use noren_rlwe::error::{Error, Result};
 use serde::Serialize;
 
 use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Rejection, Scheme};
+use crate::advisor::peers::{PeerEstimate, estimates};
 use crate::advisor::price::{Party, Price};
 use crate::advisor::rank::Goal;
 use crate::advisor::workload::Workload;
@@ -29,6 +30,8 @@ pub struct Limits {
 pub struct Advice {
     /// What can be done.
     pub candidates: Vec<Candidate>,
+    /// What other libraries would take with the schemes of the candidates.
+    pub peers: Vec<PeerEstimate>,
     /// What cannot be, and why.
     pub rejections: Vec<Rejection>,
 }
@@ -65,6 +68,8 @@ pub struct Report<'a> {
     pub threads: usize,
     /// What can be done, the best first.
     pub candidates: Vec<Row<'a>>,
+    /// What other libraries would take with the same schemes, the shortest time of the server first.
+    pub peers: &'a [PeerEstimate],
     /// What cannot be, and why.
     pub rejections: &'a [Rejection],
 }
@@ -89,7 +94,7 @@ pub fn advise(workload: &Workload, client: &Party, server: &Party, limits: &Limi
     workload.check()?;
     let limits = limits.within(client, server);
     let goal = Goal::of(workload);
-    let mut advice = Advice { candidates: Vec::new(), rejections: Vec::new() };
+    let mut advice = Advice { candidates: Vec::new(), peers: Vec::new(), rejections: Vec::new() };
     let mut nearest: Option<(f64, String)> = None;
     for scheme in Scheme::ALL {
         match consider(scheme, workload, client, server)? {
@@ -119,6 +124,7 @@ pub fn advise(workload: &Workload, client: &Party, server: &Party, limits: &Limi
     }
     advice.candidates.sort_by(|a, b| goal.seconds(&a.price).total_cmp(&goal.seconds(&b.price)));
     advice.compare(&goal);
+    advice.peers = estimates(&advice.candidates, server, limits.server_seconds);
     Ok(advice)
 }
 
@@ -154,6 +160,7 @@ impl Advice {
             server: &server.machine.processor,
             threads: server.threads,
             candidates: self.candidates.iter().map(row).collect(),
+            peers: &self.peers,
             rejections: &self.rejections,
         }
     }
