@@ -123,6 +123,20 @@ impl Device {
         found.ok_or_else(|| Error::parameter("device", name, format!("one of {}", names())))
     }
 
+    /// What its costs rest on, in words: what was measured, and what is a model.
+    #[must_use]
+    pub fn basis(&self) -> String {
+        let kernels = match self.kernels {
+            Kernels::Avx512 => "AVX-512",
+            Kernels::Avx2 => "AVX2",
+            Kernels::Portable => "portable kernels",
+        };
+        match self.measured {
+            true => format!("costs of operations measured on Zen 4 with {kernels}; operations are counted"),
+            false => format!("model: costs of operations measured on Zen 4 with {kernels}, times {:.2}", self.slower),
+        }
+    }
+
     /// The device as a party: one thread.
     #[must_use]
     pub fn party(&self) -> Party {
