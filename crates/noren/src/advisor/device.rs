@@ -24,7 +24,9 @@ pub enum Kernels {
 /// Costs are those of a server that was [measured](Machine::reference) with the same kernels, times `slower`. Only the server
 /// itself is measured; the other devices are models. Those of the Raspberry Pis rest on the client times of CKKS that Tsuji
 /// and Oguchi measured with OpenFHE (table 5: 653 ms on a Xeon Gold 5115, 1765 ms on a Raspberry Pi 4, 4131 ms on a Raspberry
-/// Pi Zero 2 W), and on a ratio of 1.7 between that Xeon and a core of Zen 4, by their clocks and generations.
+/// Pi Zero 2 W), and on a ratio of 1.7 between that Xeon and a core of Zen 4, by their clocks and generations. With the
+/// instructions that an emulator counts on AArch64 (`bench/arm_instructions.py`) they stand for 1.2 to 1.5 a cycle on the
+/// Cortex-A72, which decodes three, and 0.8 to 1.0 on the Cortex-A53, which decodes two.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Device {
     /// The name, as options have it.
