@@ -1,9 +1,10 @@
-"""Make the pages that show results: docs/comparison.md, docs/choosing.md, docs/kernels.md, tables of other pages.
+"""Make what shows results: docs/comparison.md, docs/choosing.md, docs/kernels.md, tables of other pages, peers.json.
 
     python bench/docs.py [--host HOST] [--check]
 
 Each page holds blocks between marks, which this program replaces; the text around them is written by hand. The results
-are the newest of each suite in bench/results/HOST; suites that are not there are taken from other machines.
+are the newest of each suite in bench/results/HOST; suites that are not there are taken from other machines. The ratios
+to other libraries that the advisor reads (bench/peer_ratios.py) are made here too.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import peer_ratios
 import records
 from libraries import ROOT
 from machine import RESULTS
@@ -209,7 +211,7 @@ def main() -> int:
     """Fill the pages and draw the plots."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--host", help="the folder in bench/results [default: the one with the most suites]")
-    parser.add_argument("--check", action="store_true", help="change nothing; fail if a page is not up to date")
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if a file is not up to date")
     options = parser.parse_args()
     host = options.host or usual_host()
     if host is None or not (RESULTS / host / "machine.json").exists():
@@ -226,6 +228,11 @@ def main() -> int:
             stale.append(page.name)
             if not options.check:
                 page.write_text(after)
+    ratios = peer_ratios.made(RESULTS)
+    if not peer_ratios.FILE.exists() or peer_ratios.FILE.read_text() != ratios:
+        stale.append(peer_ratios.FILE.name)
+        if not options.check:
+            peer_ratios.FILE.write_text(ratios)
     if options.check:
         print("\n".join(f"not up to date: {name}" for name in stale), file=sys.stderr)
         return 1 if stale else 0

@@ -35,7 +35,19 @@ from noren._noren import compiler as _compiler
 from noren._quantities import size, time
 from noren._signature import Input, graph_of
 
-__all__ = ["REFERENCE", "Advice", "Candidate", "Device", "Part", "Rejection", "advise", "calibrate", "devices"]
+__all__ = [
+    "REFERENCE",
+    "Advice",
+    "Candidate",
+    "Device",
+    "Part",
+    "PeerEstimate",
+    "Ratio",
+    "Rejection",
+    "advise",
+    "calibrate",
+    "devices",
+]
 
 REFERENCE: Literal["reference"] = "reference"
 """A server with two cores of Zen 4 and AVX-512, in place of a file of costs."""
@@ -117,6 +129,56 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class Ratio:
+    """The median of ratios peer / noren over operations that both did in one run."""
+
+    threads: int
+    """The number of threads."""
+    ratio: float
+    """The median."""
+    least: float
+    """The least ratio."""
+    most: float
+    """The greatest ratio."""
+    rows: int
+    """The number of operations."""
+    what: str
+    """The operations, in words."""
+    machine: str
+    """The machine."""
+    isa: str
+    """The instruction set of noren's kernels."""
+    date: str
+    """The day, as year, month and day."""
+    records: str
+    """The file below ``bench/results``."""
+
+
+@dataclass(frozen=True)
+class PeerEstimate:
+    """What another library would take: the times of noren's candidate of this scheme times measured ratios."""
+
+    scheme: str
+    """The scheme."""
+    library: str
+    """The library."""
+    version: str
+    """The version that was measured."""
+    server_seconds: float
+    """The server's time."""
+    keys_seconds: float | None
+    """The client's time for the keys that it sends; None where it was not measured."""
+    encrypt_seconds: float | None
+    """The client's time to encode and encrypt the inputs; None where it was not measured."""
+    decrypt_seconds: float | None
+    """The client's time to decrypt and decode the results; None where it was not measured."""
+    ratio: Ratio
+    """What the server's time rests on."""
+    reasons: tuple[str, ...]
+    """The ratios and what they are of, in words."""
+
+
+@dataclass(frozen=True)
 class Advice(Sequence[Candidate]):
     """The ways to do a workload, the best first; `rejections` says why other schemes do not do it."""
 
@@ -130,6 +192,8 @@ class Advice(Sequence[Candidate]):
     """The threads of the server."""
     candidates: tuple[Candidate, ...]
     """What can be done."""
+    peers: tuple[PeerEstimate, ...]
+    """What other libraries would take with the same schemes, the shortest time of the server first."""
     rejections: tuple[Rejection, ...]
     """What cannot be, and why."""
 
@@ -168,6 +232,11 @@ class Advice(Sequence[Candidate]):
             for row in [head, *rows]
         ]
         lines += [f"{candidate.scheme}: {'; '.join(candidate.reasons)}" for candidate in self]
+        lines += [
+            f"{peer.scheme} by {peer.library} {peer.version}: server {time(peer.server_seconds)}, "
+            f"by measured ratios: {'; '.join(peer.reasons)}"
+            for peer in self.peers
+        ]
         lines += [f"not {rejection.scheme}: {rejection.reason}" for rejection in self.rejections]
         return "\n".join(lines)
 
@@ -289,6 +358,7 @@ def _advice(text: str) -> Advice:
         server=report["server"],
         threads=report["threads"],
         candidates=tuple(map(_candidate, report["candidates"])),
+        peers=tuple(map(_peer, report["peers"])),
         rejections=tuple(Rejection(**rejection) for rejection in report["rejections"]),
     )
 
@@ -342,3 +412,8 @@ def _candidate(row: dict[str, Any]) -> Candidate:
         script=row["script"],
         **price,
     )
+
+
+def _peer(row: dict[str, Any]) -> PeerEstimate:
+    """Return the estimate of another library from its JSON."""
+    return PeerEstimate(**row | {"ratio": Ratio(**row["ratio"]), "reasons": tuple(row["reasons"])})

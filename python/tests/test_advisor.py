@@ -30,6 +30,18 @@ def test_the_best_comes_first_and_all_others_say_why() -> None:
     assert "not ckks: " in text
 
 
+def test_other_libraries_stand_below_with_the_ratio_that_they_rest_on() -> None:
+    advice = advise("inner-product", count=16, integer=4)
+    assert {candidate.library for candidate in advice} == {"noren"}
+    assert [peer.library for peer in advice.peers if peer.scheme == "bfv"] == ["lattigo", "tenseal", "openfhe"]
+    ours = {candidate.scheme: candidate for candidate in advice}
+    for peer in advice.peers:
+        assert peer.server_seconds == pytest.approx(ours[peer.scheme].server_seconds * peer.ratio.ratio)
+        assert peer.ratio.rows > 0
+        assert peer.ratio.date in peer.reasons[0]
+    assert "bgv by lattigo" in str(advice)
+
+
 def test_real_numbers_have_an_error_within_what_is_asked() -> None:
     for bits in (10, 20, 24):
         best = advise("product", count=100, real=bits)[0]

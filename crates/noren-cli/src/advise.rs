@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use noren::advisor::{
-    Accuracy, Computation, Device, Limits, Objective, Party, Price, Report, Values, Workload, advise,
+    Accuracy, Computation, Device, Limits, Objective, Party, PeerEstimate, Price, Report, Values, Workload, advise,
 };
 use noren_rlwe::wire::file::{self, Access};
 use serde::Serialize;
@@ -199,7 +199,7 @@ impl Arguments {
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { client, server, threads, candidates, rejections, .. } = &self.0;
+        let Report { client, server, threads, candidates, peers, rejections, .. } = &self.0;
         writeln!(f, "server: {server}, {threads} threads; client: {client}, 1 thread; all times are predictions")?;
         for (place, row) in candidates.iter().enumerate() {
             let Price { key_bytes, input_bytes, result_bytes, client_memory, server_memory, .. } = *row.price;
@@ -232,6 +232,24 @@ impl fmt::Display for Shown<'_> {
                 row.price.parts.iter().map(|part| format!("{:.0} {} {}", part.count, part.name, time(part.seconds)));
             writeln!(f, "   counts  {}", parts.collect::<Vec<_>>().join(", "))?;
             writeln!(f, "   why     {}", row.reasons.join("; "))?;
+        }
+        if !peers.is_empty() {
+            writeln!(f, "\nOther libraries, by noren's predictions and ratios that were measured:")?;
+        }
+        for peer in *peers {
+            let PeerEstimate { scheme, library, version, server_seconds, .. } = peer;
+            let client = [
+                ("keys", peer.keys_seconds),
+                ("encryption", peer.encrypt_seconds),
+                ("decryption", peer.decrypt_seconds),
+            ];
+            let client = client
+                .into_iter()
+                .map(|(name, seconds)| format!("{name} {}", seconds.map_or_else(|| "not measured".to_owned(), time)));
+            writeln!(f, "- {scheme} ({library} {version})")?;
+            writeln!(f, "   server  {}", time(*server_seconds))?;
+            writeln!(f, "   client  {}", client.collect::<Vec<_>>().join(", "))?;
+            writeln!(f, "   why     {}", peer.reasons.join("; "))?;
         }
         let others: Vec<String> = rejections.iter().map(|r| format!("- {}: {}", r.scheme, r.reason)).collect();
         write!(f, "\nNot: \n{}", others.join("\n"))

@@ -18,7 +18,7 @@ mod reduction;
 mod rns_heaan;
 mod run;
 mod scheme;
-mod shape;
+pub(crate) mod shape;
 mod suite;
 mod switching;
 mod tfhe;

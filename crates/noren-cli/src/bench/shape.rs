@@ -17,7 +17,7 @@ pub(super) enum Family {
 
 /// A parameter set: sizes of primes in bits, and how many there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(crate) struct Shape {
     pub(super) log_n: u32,
     first: u32,
     scale: u32,
@@ -62,7 +62,7 @@ impl Shape {
     }
 
     /// The sets of the suite `client` of these degrees, or all.
-    pub(super) fn of_client(degrees: &[u32]) -> Result<Vec<Self>, Failure> {
+    pub(crate) fn of_client(degrees: &[u32]) -> Result<Vec<Self>, Failure> {
         choose(&CLIENT, degrees, |shape| shape.log_n, "--log-n")
     }
 
@@ -107,7 +107,7 @@ impl Shape {
     }
 
     /// The parameters.
-    pub(super) fn parameters(&self) -> Result<Parameters, Failure> {
+    pub(crate) fn parameters(&self) -> Result<Parameters, Failure> {
         let further = std::iter::repeat_n(self.scale, self.limbs - 1);
         let spec = ParametersSpec {
             log_n: self.log_n,

@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::compare::data::Data;
-use crate::compare::{html, peers, sections, session};
+use crate::compare::{devices, html, peers, sections, session};
 use crate::console::Console;
 use crate::describe::words::count;
 use crate::failure::Failure;
@@ -61,13 +61,16 @@ struct Summary {
 
 pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -> Result<(), Failure> {
     let outputs = OutputSet::new(&arguments.out, &[PAGE, DATA], &arguments.force)?;
-    let data = match &arguments.from {
+    let mut data = match &arguments.from {
         Some(path) => Data::read(path)?,
         None => {
             let peers = peers::peers(arguments.peers.as_deref())?;
             session::measure(arguments.quick, &numbers(arguments.quick, threads), &peers, console)?
         }
     };
+    if data.devices.is_empty() {
+        data.devices = devices::rows()?;
+    }
     let report = sections::report(&data);
     let write = |name: &str, bytes: &[u8]| outputs.write_with(name, |path| write(path, bytes));
     write(PAGE, html::page(&report).as_bytes())?;

@@ -39,7 +39,7 @@ pub(super) struct Data {
     /// Steps that failed.
     pub(super) left_out: Vec<LeftOut>,
     pub(super) records: Vec<Record>,
-    /// Times on devices that a model gives: none was measured there.
+    /// The work of a client on devices, by the models of the advisor.
     #[serde(default)]
     pub(super) devices: Vec<Device>,
 }
@@ -75,10 +75,24 @@ pub(super) struct LeftOut {
 /// The work of a client on a device, by a model.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Device {
+    /// The device in words.
     pub(super) device: String,
+    /// Its name in `noren advise --client`.
+    #[serde(default)]
+    pub(super) name: String,
+    /// The table of kernels that the model is of.
+    #[serde(default)]
+    pub(super) kernels: String,
+    /// What the device has.
+    #[serde(default)]
+    pub(super) memory_bytes: Option<u64>,
     pub(super) work: String,
     pub(super) milliseconds: f64,
+    /// What the work takes.
     pub(super) peak_bytes: Option<u64>,
+    /// What was measured, and what is a model.
+    #[serde(default)]
+    pub(super) basis: String,
 }
 
 /// The file, with what the page shows.

@@ -7,6 +7,7 @@
 //! | `peers` | other libraries: where their drivers are, and what they measure |
 //! | `session` | running the steps, each in a process of its own |
 //! | `data` | what was measured, as JSON |
+//! | `devices` | the work of a client on devices, by the models of the advisor |
 //! | `published` | the figures of the comparison |
 //! | `select` | questions to records |
 //! | `report` | the model of a report: sections of text, tables and plots |
@@ -16,6 +17,7 @@
 mod axis;
 mod command;
 mod data;
+mod devices;
 mod html;
 mod markup;
 mod peers;

@@ -16,11 +16,22 @@ fn advice_names_the_scheme_first_and_says_why_the_others_are_not() {
     let sandbox = sandbox("advise");
     let asked = ["advise", "inner-product", "--count", "100", "--real", "20", "--machine", "server.json"];
     let text = sandbox.done(&asked);
-    for part in ["1. CKKS (noren): N = 2^13", "sums of rotations", "all times are predictions", "- TFHE: "] {
+    let parts = [
+        "1. CKKS (noren): N = 2^13",
+        "sums of rotations",
+        "all times are predictions",
+        "- TFHE: ",
+        "- CKKS (openfhe 1.5.1)",
+        "keys not measured",
+    ];
+    for part in parts {
         assert!(text.contains(part), "{part}: {text}");
     }
     let json = sandbox.json(&asked);
     assert_eq!(json["candidates"][0]["scheme"], "ckks");
+    let [peer, ours] = [&json["peers"][0], &json["candidates"][0]["price"]];
+    let seconds = |row: &Value| row["server_seconds"].as_f64().expect("a time");
+    assert!((seconds(peer) / seconds(ours) / peer["ratio"]["ratio"].as_f64().expect("a number") - 1.0).abs() < 1e-12);
     assert_eq!(json["rejections"].as_array().map(Vec::len), Some(6));
     // The workload of a report is asked for again from a file.
     sandbox.write("workload.json", json["workload"].to_string().as_bytes());

@@ -33,6 +33,9 @@ fn data() -> Value {
             });
             records.push(record(library, "product", "product", times * time, &more));
         }
+        for op in ["keygen", "encode", "encrypt"] {
+            records.push(record(library, "client", op, times * 2e6, &json!({})));
+        }
         for op in ["secret_key", "server_key", "encrypt", "gate", "decrypt"] {
             let more = json!({ "workload": "BOOL", "batch": 1 });
             records.push(record(library, "tfhe", op, times * 3e6, &more));
@@ -52,7 +55,6 @@ fn data() -> Value {
         ],
         "left_out": [{ "library": "openfhe", "step": "product --count 40", "reason": "out of memory" }],
         "records": records,
-        "devices": [{ "device": "Raspberry Pi Zero 2 W", "work": "light keys", "milliseconds": 812.0, "peak_bytes": null }],
     })
 }
 
@@ -65,7 +67,7 @@ fn the_report_of_a_comparison_is_one_page_that_needs_nothing_else() {
     let sandbox = Sandbox::new("compare");
     write(&sandbox, &data());
     let summary = sandbox.json(&["compare", "--from", "recorded.json", "--out", "out"]);
-    assert_eq!((&summary["records"], &summary["peers"]), (&20.into(), &json!(["openfhe"])));
+    assert_eq!((&summary["records"], &summary["peers"]), (&26.into(), &json!(["openfhe"])));
     assert_eq!(summary["left_out"][0], "lattigo (not built)");
     let page = sandbox.text("out/report.html");
     // Nothing of the network, no script; names of others are no markup.
@@ -83,7 +85,9 @@ fn the_report_of_a_comparison_is_one_page_that_needs_nothing_else() {
         "2^16, 1805, 32",
         "2^14, 326, 7, 0, 2^-25",
         "about 29.7 s",
-        "812 ms",
+        "a Raspberry Pi Zero 2 W: Cortex-A53 at 1 GHz",
+        "model: costs of operations measured on Zen 4 with portable kernels, times",
+        "measured in this run",
         "out of memory",
     ];
     for text in texts {
@@ -93,6 +97,18 @@ fn the_report_of_a_comparison_is_one_page_that_needs_nothing_else() {
         page.contains("16-bit integers of TFHE in noren in a row, about 29.7 s")
             && page.contains("OpenFHE 12.0 times as long")
     );
+    // Each device has a row for each kind of work, which says what it rests on.
+    let written: Value = serde_json::from_slice(&sandbox.read("out/data.json")).expect("JSON");
+    let devices = written["devices"].as_array().expect("devices");
+    let names: BTreeSet<&str> = devices.iter().filter_map(|row| row["name"].as_str()).collect();
+    assert_eq!(names, BTreeSet::from(["server", "laptop", "phone", "browser", "pi4", "pi-zero"]));
+    for row in devices {
+        assert_eq!(
+            row["basis"].as_str().map(|basis| basis.starts_with("model")),
+            Some(row["name"] != "server"),
+            "{row}"
+        );
+    }
     // What was written is read again, with the same result.
     sandbox.done(&["compare", "--from", "out/data.json", "--out", "again"]);
     assert_eq!(sandbox.text("again/report.html"), page);

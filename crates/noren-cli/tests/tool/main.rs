@@ -22,3 +22,4 @@ mod tables;
 mod tfhe;
 mod usage;
 mod verbs;
+mod weak_device;

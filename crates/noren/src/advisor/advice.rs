@@ -4,6 +4,7 @@ use noren_rlwe::error::{Error, Result};
 use serde::Serialize;
 
 use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Rejection, Scheme};
+use crate::advisor::peers::{PeerEstimate, estimates};
 use crate::advisor::price::{Party, Price};
 use crate::advisor::rank::Goal;
 use crate::advisor::workload::Workload;
@@ -29,6 +30,8 @@ pub struct Limits {
 pub struct Advice<P = Plan> {
     /// What can be done.
     pub candidates: Vec<Candidate<P>>,
+    /// What other libraries would take with the schemes of the candidates.
+    pub peers: Vec<PeerEstimate>,
     /// What cannot be, and why.
     pub rejections: Vec<Rejection>,
 }
@@ -65,6 +68,8 @@ pub struct Report<'a, W = Workload> {
     pub threads: usize,
     /// What can be done, the best first.
     pub candidates: Vec<Row<'a>>,
+    /// What other libraries would take with the same schemes, the shortest time of the server first.
+    pub peers: &'a [PeerEstimate],
     /// What cannot be, and why.
     pub rejections: &'a [Rejection],
 }
@@ -89,7 +94,7 @@ pub fn advise(workload: &Workload, client: &Party, server: &Party, limits: &Limi
     workload.check()?;
     let outcomes: Vec<Outcome> =
         Scheme::ALL.into_iter().map(|scheme| consider(scheme, workload, client, server)).collect::<Result<_>>()?;
-    Advice::ranked(outcomes, Goal::of(workload), &limits.within(client, server))
+    Advice::ranked(outcomes, Goal::of(workload), &limits.within(client, server), server)
 }
 
 /// What a scheme has to offer.
@@ -118,8 +123,8 @@ impl<P> Advice<P> {
     ///
     /// # Errors
     /// [`Error::Parameters`] if nothing is within the limits, with the nearest that is possible.
-    pub(crate) fn ranked(outcomes: Vec<Outcome<P>>, goal: Goal, limits: &Limits) -> Result<Self> {
-        let mut advice = Self { candidates: Vec::new(), rejections: Vec::new() };
+    pub(crate) fn ranked(outcomes: Vec<Outcome<P>>, goal: Goal, limits: &Limits, server: &Party) -> Result<Self> {
+        let mut advice = Self { candidates: Vec::new(), peers: Vec::new(), rejections: Vec::new() };
         let mut nearest: Option<(f64, String)> = None;
         for outcome in outcomes {
             match outcome {
@@ -150,6 +155,7 @@ impl<P> Advice<P> {
         }
         advice.candidates.sort_by(|a, b| goal.seconds(&a.price).total_cmp(&goal.seconds(&b.price)));
         advice.compare(&goal);
+        advice.peers = estimates(&advice.candidates, server, limits.server_seconds);
         Ok(advice)
     }
 
@@ -176,6 +182,7 @@ impl<P> Advice<P> {
             server: &server.machine.processor,
             threads: server.threads,
             candidates: self.candidates.iter().map(row).collect(),
+            peers: &self.peers,
             rejections: &self.rejections,
         }
     }

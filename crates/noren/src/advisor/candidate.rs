@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::advisor::circuit::SlotCircuit;
 use crate::advisor::price::Price;
@@ -13,7 +13,7 @@ use crate::lookup::LookupPlan;
 use crate::schemes::{ckks, integers};
 
 /// A scheme, or a way to use one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheme {
     /// CKKS, with as many levels as the computation needs.
@@ -66,7 +66,7 @@ pub enum Plan {
 pub struct Candidate<P = Plan> {
     /// The scheme.
     pub scheme: Scheme,
-    /// The library: `noren`, or a peer whose costs were measured beside it.
+    /// The library, `noren`: others have a [`PeerEstimate`](crate::advisor::PeerEstimate).
     pub library: String,
     /// The parameters in words.
     pub parameters: String,

@@ -24,7 +24,9 @@ pub enum Kernels {
 /// Costs are those of a server that was [measured](Machine::reference) with the same kernels, times `slower`. Only the server
 /// itself is measured; the other devices are models. Those of the Raspberry Pis rest on the client times of CKKS that Tsuji
 /// and Oguchi measured with OpenFHE (table 5: 653 ms on a Xeon Gold 5115, 1765 ms on a Raspberry Pi 4, 4131 ms on a Raspberry
-/// Pi Zero 2 W), and on a ratio of 1.7 between that Xeon and a core of Zen 4, by their clocks and generations.
+/// Pi Zero 2 W), and on a ratio of 1.7 between that Xeon and a core of Zen 4, by their clocks and generations. With the
+/// instructions that an emulator counts on AArch64 (`bench/arm_instructions.py`) they stand for 1.2 to 1.5 a cycle on the
+/// Cortex-A72, which decodes three, and 0.8 to 1.0 on the Cortex-A53, which decodes two.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Device {
     /// The name, as options have it.
@@ -121,6 +123,20 @@ impl Device {
         let names = || Self::ALL.map(|device| device.name).join(", ");
         let found = Self::ALL.into_iter().find(|device| device.name == name);
         found.ok_or_else(|| Error::parameter("device", name, format!("one of {}", names())))
+    }
+
+    /// What its costs rest on, in words: what was measured, and what is a model.
+    #[must_use]
+    pub fn basis(&self) -> String {
+        let kernels = match self.kernels {
+            Kernels::Avx512 => "AVX-512",
+            Kernels::Avx2 => "AVX2",
+            Kernels::Portable => "portable kernels",
+        };
+        match self.measured {
+            true => format!("costs of operations measured on Zen 4 with {kernels}; operations are counted"),
+            false => format!("model: costs of operations measured on Zen 4 with {kernels}, times {:.2}", self.slower),
+        }
     }
 
     /// The device as a party: one thread.

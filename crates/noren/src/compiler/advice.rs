@@ -60,7 +60,7 @@ pub fn advise(
         Err(error) => Ok(Err(Rejection { scheme: scheme.into(), reason: error.to_string() })),
     };
     let outcomes = targets(&simple, options, None).into_iter().map(outcome).collect::<Result<Vec<_>>>()?;
-    Advice::ranked(outcomes, Goal::new(objective), &limits.within(client, server))
+    Advice::ranked(outcomes, Goal::new(objective), &limits.within(client, server), server)
 }
 
 /// How accurate the results of a program are, and what its time follows from.

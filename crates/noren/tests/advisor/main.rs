@@ -134,6 +134,42 @@ fn prices_are_sums_of_their_parts_and_choices_come_in_order() {
 }
 
 #[test]
+fn other_libraries_stand_beside_candidates_with_noren_s_time_times_a_measured_ratio() {
+    let workload = real(Computation::InnerProduct { length: 100 }, 20.0);
+    let found = advice(&workload);
+    assert!(found.candidates.iter().all(|candidate| candidate.library == "noren"));
+    let ours = |scheme| found.candidates.iter().find(|candidate| candidate.scheme == scheme).expect("a candidate");
+    let ckks: Vec<&str> =
+        found.peers.iter().filter(|peer| peer.scheme == Scheme::Ckks).map(|peer| peer.library).collect();
+    assert_eq!(ckks, ["lattigo", "openfhe"]);
+    assert!(found.peers.is_sorted_by(|a, b| a.server_seconds <= b.server_seconds));
+    for peer in &found.peers {
+        let price = &ours(peer.scheme).price;
+        assert_eq!(peer.server_seconds, price.server_seconds * peer.ratio.ratio);
+        assert!(peer.reasons[0].contains(&peer.ratio.machine) && peer.reasons[0].contains(&peer.ratio.date));
+        assert!(peer.encrypt_seconds.is_none_or(|seconds| seconds > 0.0) && peer.ratio.threads == 1);
+    }
+    // Keys of evaluation were not measured beside others in CKKS.
+    assert!(found.peers.iter().all(|peer| peer.scheme != Scheme::Ckks || peer.keys_seconds.is_none()));
+    let report = found.report(&workload, &server(), &server()).to_json();
+    assert!(report.contains("\"peers\":[{\"scheme\":\"ckks\",\"library\":\"lattigo\""), "{report}");
+}
+
+#[test]
+fn estimates_of_other_libraries_say_what_does_not_hold_for_this_server() {
+    let workload = integer(Computation::InnerProduct { length: 16 }, 4, 12);
+    let portable = Party { machine: Machine::reference_portable(), threads: 1 };
+    let limits = Limits { server_seconds: Some(0.3), ..Limits::default() };
+    let found = advise(&workload, &portable, &portable, &limits).expect("there is a scheme");
+    assert!(!found.peers.is_empty());
+    for peer in &found.peers {
+        assert!(peer.reasons.iter().any(|reason| reason.contains("it has portable")), "{:?}", peer.reasons);
+        let beyond = peer.reasons.iter().any(|reason| reason.contains("beyond the limit"));
+        assert_eq!(beyond, peer.server_seconds > 0.3, "{:?}", peer.reasons);
+    }
+}
+
+#[test]
 fn machines_are_read_back_and_foreign_ones_refused() {
     let machine = Machine::reference();
     assert_eq!(Machine::parse(&machine.to_json()).expect("its own file"), machine);

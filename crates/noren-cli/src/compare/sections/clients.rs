@@ -34,6 +34,11 @@ pub(super) fn section(data: &Data) -> Section {
                 .to_owned(),
         ),
         Block::Table(parts(data)),
+        Block::Text(
+            "Devices are those of noren advise --client: operations are counted, and each costs what it costs on a measured \
+             machine with the same kernels, times a factor. The last column says what was measured and what is a model."
+                .to_owned(),
+        ),
         devices(data),
     ];
     Section { id: "clients", heading: "The work of a client (table 5)".to_owned(), blocks }
@@ -105,16 +110,38 @@ fn parts(data: &Data) -> Table {
     table
 }
 
-/// Devices on which nothing was measured.
+/// All devices: this machine as it was measured, the others by models.
 fn devices(data: &Data) -> Block {
-    if data.devices.is_empty() {
-        return Block::Text("No model of weaker devices was given: their rows would stand here.".to_owned());
+    let header = ["device", "kernels", "memory", "work", "time", "of memory", "measured, or a model"];
+    let mut table = Table::new("Clients of noren on devices (table 5)", header);
+    let here = data.machine.cpu.as_deref().unwrap_or("this machine");
+    let memory = bytes(data.machine.memory_bytes.map(|bytes| bytes as f64));
+    for (work, time, peak) in measured(data) {
+        let basis = "measured in this run".to_owned();
+        let isa = data.machine.isa.clone();
+        table.row([here.to_owned(), isa, memory.clone(), work, duration(Some(time)), bytes(peak), basis]);
     }
-    let header = ["device", "work", "time", "peak memory"];
-    let mut table = Table::new("Devices, by a model: nothing was measured on them", header);
     for row in &data.devices {
-        let (time, peak) = (duration(Some(row.milliseconds * 1e6)), bytes(row.peak_bytes.map(|bytes| bytes as f64)));
-        table.row([row.device.clone(), row.work.clone(), time, peak]);
+        let [memory, peak] = [row.memory_bytes, row.peak_bytes].map(|count| bytes(count.map(|count| count as f64)));
+        let time = duration(Some(row.milliseconds * 1e6));
+        table.row([row.device.clone(), row.kernels.clone(), memory, row.work.clone(), time, peak, row.basis.clone()]);
     }
     Block::Table(table)
+}
+
+/// What a client of noren took here: the work, nanoseconds, the most memory of the process.
+fn measured(data: &Data) -> Vec<(String, f64, Option<f64>)> {
+    let rings = Selection::of(&data.records, "client", THREADS).library("noren");
+    let numbers = rings.degrees().into_iter().filter_map(|n| {
+        let own = rings.degree(n);
+        let work = format!("CKKS, N = {}: keys, encoding, encryption", power(n));
+        sum(&own, &CKKS_OPS).map(|time| (work, time, own.peak()))
+    });
+    let [bits, keys] = ["BOOL", "client-BOOL"]
+        .map(|name| Selection::of(&data.records, "tfhe", THREADS).library("noren").with("workload", name));
+    let time = keys.op("client_keys").time().zip(bits.op("encrypt").time());
+    let bits = time.map(|(keys_time, encrypt)| {
+        ("TFHE: keys of bits, encryption of one".to_owned(), keys_time + encrypt, keys.peak())
+    });
+    numbers.chain(bits).collect()
 }

@@ -1,0 +1,161 @@
+"""Ratios peer / noren for the advisor: crates/noren/src/advisor/peers.json, which bench/docs.py makes and checks.
+
+Each ratio is the median over operations that both libraries did in one run on one machine. The newest results of a
+suite count, whatever machine they are of.
+"""
+
+import json
+import re
+import statistics
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import records
+from libraries import ROOT
+from records import Record
+
+FILE = ROOT / "crates" / "noren" / "src" / "advisor" / "peers.json"
+OURS = "noren"
+PEERS = ["lattigo", "openfhe", "tenseal", "tfhe-rs"]
+# What makes two measurements one operation, beside the name of the operation.
+CELL = ["threads", "scheme", "depth", "workload", "batch", "mode", "values"]
+DIGITS = 4
+RATIO = re.compile(r"\{\s*\"threads\"[^}]*\}")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where ratios of one part of a scheme come from."""
+
+    suite: str
+    what: str
+    # The sums of times that are compared; one operation each, unless they belong together.
+    ops: tuple[tuple[str, ...], ...]
+    # Fields that all records have.
+    fields: Mapping[str, object] = field(default_factory=dict)
+    # Fields of noren's records alone: the parameters that others are compared with.
+    ours: Mapping[str, object] = field(default_factory=dict)
+    # Whether both have rings of the same degree.
+    same_degree: bool = True
+
+
+def single(*ops: str) -> tuple[tuple[str, ...], ...]:
+    """Return operations that are compared one by one."""
+    return tuple((op,) for op in ops)
+
+
+def chains(scheme: str) -> Source:
+    """Return the source of a scheme whose products follow one another."""
+    return Source("chain", "chains of products", single("chain", "chain_squares"), {"scheme": scheme})
+
+
+BOOTSTRAPS = Source("bootstrap", "bootstraps", single("bootstrap"), ours={"set": "n16"})
+SAMPLES = ("gate", "mux", "bootstrap", "add", "mul", "lt", "div", "table")
+TORUS = Source("tfhe", "gates, bootstraps and operations on integers", single(*SAMPLES), same_degree=False)
+SIGNS = Source("switching", "signs of 16 values by switching", single("sign"), {"values": 16}, same_degree=False)
+ENCRYPTION = Source("client", "encodings and encryptions with the secret key", (("encode", "encrypt_secret"),))
+DECRYPTION = Source("client", "decryptions and decodings", (("decrypt", "decode"),))
+
+
+def torus(op: str, what: str) -> Source:
+    """Return the source of what a client of TFHE does."""
+    return Source("tfhe", what, single(op), same_degree=False)
+
+
+REALS = {"encrypt": ENCRYPTION, "decrypt": DECRYPTION}
+SCHEMES: dict[str, dict[str, Source]] = {
+    "ckks": {"server": chains("ckks"), **REALS},
+    "ckks-bootstrapping": {"server": BOOTSTRAPS, **REALS},
+    "bgv": {"server": chains("bgv")},
+    "bfv": {"server": chains("bfv")},
+    "tfhe": {
+        "server": TORUS,
+        "keys": torus("client_keys", "keys that a client sends"),
+        "encrypt": torus("encrypt", "encryptions"),
+        "decrypt": torus("decrypt", "decryptions"),
+    },
+    "switching": {"server": SIGNS},
+}
+NOTES = {
+    ("tfhe", "openfhe"): "measured with gates of bits: OpenFHE has no operations on integers of digits",
+}
+
+
+def newest(results: Path, suite: str) -> Path | None:
+    """Return the newest results of a suite on any machine."""
+    return max(results.glob(f"*/????-??-??-{suite}.jsonl"), key=lambda path: path.name, default=None)
+
+
+def times(source: Source, found: list[Record], library: str) -> dict[tuple[Any, ...], float]:
+    """Return the fastest time of each operation of a library; right results alone have one."""
+    fields = {**source.fields, **(source.ours if library == OURS else {})}
+    fastest: dict[tuple[Any, ...], dict[str, float]] = {}
+    for record in found:
+        named = record["suite"] == source.suite and record["library"] == library
+        if not named or record["median_ns"] is None or any(record.get(name) != fields[name] for name in fields):
+            continue
+        for ops in source.ops:
+            if record["op"] in ops:
+                degree = record["n"] if source.same_degree else None
+                cell = (ops, degree, *(record.get(name) for name in CELL))
+                parts = fastest.setdefault(cell, {})
+                parts[record["op"]] = min(record["median_ns"], parts.get(record["op"], float("inf")))
+    return {cell: sum(parts.values()) for cell, parts in fastest.items() if len(parts) == len(cell[0])}
+
+
+def rounded(value: float) -> float:
+    """Return a number with few digits."""
+    return float(f"{value:.{DIGITS}g}")
+
+
+def ratios(source: Source, path: Path, found: list[Record], peer: str) -> Iterator[dict[str, Any]]:
+    """Yield the ratio for each number of threads, with what it rests on."""
+    ours, theirs = (times(source, found, library) for library in (OURS, peer))
+    both = [cell for cell in ours if cell in theirs]
+    machine = json.loads((path.parent / "machine.json").read_text())
+    words = f"{machine['processor']} (family {machine['family']}, model {machine['model']}, {machine['cores']} cores)"
+    isas = {record["isa"] for record in found if record["library"] == OURS and record["suite"] == source.suite}
+    threads_at = 2 + CELL.index("threads")
+    for threads in sorted({cell[threads_at] for cell in both}):
+        each = [theirs[cell] / ours[cell] for cell in both if cell[threads_at] == threads]
+        yield {
+            "threads": threads,
+            "ratio": rounded(statistics.median(each)),
+            "least": rounded(min(each)),
+            "most": rounded(max(each)),
+            "rows": len(each),
+            "what": source.what,
+            "machine": words,
+            "isa": "/".join(sorted(isas)),
+            "date": path.name[:10],
+            "records": f"{path.parent.name}/{path.name}",
+        }
+
+
+def made(results: Path) -> str:
+    """Return the file."""
+    suites = {source.suite for parts in SCHEMES.values() for source in parts.values()}
+    paths = {suite: path for suite in suites if (path := newest(results, suite))}
+    read = {suite: records.merge(records.read(path)) for suite, path in paths.items()}
+    peers = []
+    for scheme, parts in SCHEMES.items():
+        for peer in PEERS:
+            row: dict[str, Any] = {"scheme": scheme, "library": peer}
+            suite = parts["server"].suite
+            row["version"] = next((r["version"] for r in read.get(suite, []) if r["library"] == peer), "")
+            row["note"] = NOTES.get((scheme, peer), "")
+            for name in ("server", "keys", "encrypt", "decrypt"):
+                source = parts.get(name)
+                row[name] = []
+                if source and source.suite in paths:
+                    row[name] = list(ratios(source, paths[source.suite], read[source.suite], peer))
+            # A client has one thread.
+            for name in ("keys", "encrypt", "decrypt"):
+                row[name] = [ratio for ratio in row[name] if ratio["threads"] == 1]
+            if row["server"]:
+                peers.append(row)
+    # A line for each ratio, so that changes can be read.
+    text = json.dumps({"made_by": "bench/docs.py, from bench/results", "peers": peers}, indent=1)
+    return RATIO.sub(lambda match: " ".join(match[0].split()), text) + "\n"
