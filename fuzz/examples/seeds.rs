@@ -5,9 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use noren::advisor::Machine;
 use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::ckks;
-use noren::compiler::{self, Binary, Direction, Function, Graph, Interval, Message, Operation, Reduction};
+use noren::compiler::{
+    self, Binary, Direction, Function, Graph, Interval, Message, Operation, Options, Program, Reduction, Scheme,
+};
 use noren::lookup::{LookupKeyFile, LookupPlan};
 use noren::programs::EncryptedTable;
 use noren::programs::TableLayout;
@@ -267,6 +270,50 @@ fn write_compiled() -> Result<()> {
     put("compiler_graph", "several", graph.to_json().as_bytes())?;
     let message = Message { direction: Direction::Inputs, program: [7; 32], items: vec![vec![1, 2, 3], vec![]] };
     put("compiler_message", "two", &message.to_bytes())?;
+    write_programs()
+}
+
+/// Compiled functions of each scheme.
+fn write_programs() -> Result<()> {
+    let range = Interval::new(0.0, 3.0);
+    let graph = |element| -> Result<Graph> {
+        let mut graph = Graph::default();
+        let x = graph.push(Operation::Input { name: "x".into(), shape: vec![2], element, range }, "f.py:1")?;
+        let square = graph.push(Operation::Binary(Binary::Mul, x, x), "f.py:2")?;
+        graph.finish(vec![square])?;
+        Ok(graph)
+    };
+    let schemes = [
+        ("ckks", Scheme::Ckks, compiler::Element::Real),
+        ("bgv", Scheme::Bgv, compiler::Element::Integer),
+        ("tfhe", Scheme::Tfhe, compiler::Element::Integer),
+    ];
+    for (name, scheme, element) in schemes {
+        let options = Options { scheme: Some(scheme), ..Options::default() };
+        put("compiler_program", name, &Program::compile(graph(element)?, &options)?.to_bytes())?;
+    }
+    Ok(())
+}
+
+/// Machines and workloads of the advisor.
+fn write_advisor() -> Result<()> {
+    let mut machine = Machine::reference();
+    put("advisor_machine", "two-threads", machine.to_json().as_bytes())?;
+    machine.units.truncate(1);
+    machine.torus.truncate(1);
+    put("advisor_machine", "one-thread", machine.to_json().as_bytes())?;
+    let texts = [
+        ("reals", r#"{"computation": {"inner-product": {"length": 8}}, "values": {"real": {"bits": 20}}}"#),
+        ("integers", r#"{"computation": {"matrix": {"rows": 2, "columns": 4}}, "values": {"integer": {"bits": 4}}}"#),
+        ("table", r#"{"computation": {"table": {"inputs": 2}}, "values": {"integer": {"bits": 4, "result_bits": 4}}}"#),
+        (
+            "comparison",
+            r#"{"computation": "compare", "values": {"real": {"bits": 10}}, "instances": 3, "objective": "once", "log2_failure": -50, "dead_zone": 0.1}"#,
+        ),
+    ];
+    for (name, text) in texts {
+        put("advisor_workload", name, text.as_bytes())?;
+    }
     Ok(())
 }
 
@@ -278,6 +325,7 @@ fn write_texts() -> Result<()> {
     let npy = [b"\x93NUMPY\x01\x00\x76\x00".as_slice(), format!("{header:<117}\n").as_bytes(), &[0; 16]].concat();
     put("npy", "pair", &npy)?;
     write_compiled()?;
+    write_advisor()?;
     put("model", "linear", br#"{"weights": [1.5, -2], "bias": 1, "mean": [0, 1], "scale": [1, 2]}"#)?;
     put("model", "logistic", br#"{"weights": [1.5, -2], "interval": 8, "error": 1e-3}"#)?;
     put("model", "polynomial", br#"{"coefficients": [1, 0, 2], "basis": "chebyshev", "interval": [-2, 2]}"#)?;

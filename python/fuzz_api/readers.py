@@ -13,10 +13,25 @@ from typing import Any
 import numpy as np
 
 from fuzz_api.reading import LARGEST, SAVED, Reader, World, attempt, loaded, saved, unpickled
-from fuzz_api.samples import MODELS, PASSPHRASE, SIGNED, Samples
+from fuzz_api.samples import COMPILED, MODELS, PASSPHRASE, SIGNED, Samples
 from fuzz_api.tool import tool
 from fuzz_api.verdict import Finding
-from noren import Error, Signer, SigningKey, bfv, bgv, bootstrapping, ckks, programs, sign, switching, tfhe, verify
+from noren import (
+    Error,
+    Signer,
+    SigningKey,
+    advisor,
+    bfv,
+    bgv,
+    bootstrapping,
+    ckks,
+    compiler,
+    programs,
+    sign,
+    switching,
+    tfhe,
+    verify,
+)
 
 
 def bare(w: World) -> None:
@@ -424,6 +439,30 @@ def add_keys(role: str, takes: tuple[str, ...]) -> Callable[[World], Any]:
     return run
 
 
+def compiled(w: World) -> None:
+    """A compiled function: explained, simulated, and run with the keys of the good one."""
+    made = compiler.Compiled.load(w.path, min_security=0)
+    saved(w, made)
+    attempt(lambda: str(made.explain()))
+    attempt(lambda: made.simulate(np.zeros(2), seed=bytes(32)))
+    keys, request = w.good.objects.get(f"{w.name}.keys"), w.good.files.get(w.name.replace("program", "request"))
+    if keys is not None and request is not None:
+        attempt(lambda: made.server.run(request, keys))
+
+
+def message(w: World) -> None:
+    """A message between the halves of a compiled function: what the server takes, and what the client takes."""
+    scheme = w.name.split(".")[0] if w.name in MESSAGES else "ckks"
+    good = w.good.objects[f"{scheme}.program"]
+    attempt(lambda: good.server.run(w.data, w.good.objects[f"{scheme}.program.keys"]))
+    attempt(lambda: good.client.decrypt(w.data, bound=True))
+
+
+def machine(w: World) -> None:
+    advice = advisor.advise("compare", integer=4, machine=w.path, threads=1)
+    str(advice)
+
+
 CKKS = ("ckks.ct", "ckks.seeded", "ckks.raw")
 ARRAYS = ("tfhe.fresh", "tfhe.result", "tfhe.digits", "tfhe.table", "bool.fresh", "bool.result", "light.fresh")
 BARE = (
@@ -442,6 +481,8 @@ CONTAINERS = (
 )
 PARAMS = ("ckks.params", "int.params", "slots.params")
 WHOLE, TABLES = ("pairs.csv", "pairs.npy"), ("table.csv", "table.npy", "pairs.csv", "pairs.npy")
+PROGRAMS = tuple(f"{scheme}.program" for scheme in COMPILED)
+MESSAGES = ("ckks.request", "ckks.reply", "bgv.request", "bgv.reply")
 MODEL_NAMES = tuple(f"model.{name}" for name in MODELS)
 
 PYTHON: list[Reader] = [
@@ -480,6 +521,9 @@ PYTHON: list[Reader] = [
     Reader("switching.SwitchingKeys", ("boot.switch",), boot_switch),
     Reader("bootstrap of a ciphertext", ("boot.ct",), boot_ct),
     Reader("programs.Program", MODEL_NAMES, text_model),
+    Reader("compiler.Compiled", PROGRAMS, compiled, checks=False),
+    Reader("messages of compiler.Compiled", MESSAGES, message, checks=False),
+    Reader("advisor.advise with a machine", ("machine.json",), machine, checks=False),
     Reader("ckks.SecretKey under a passphrase", ("ckks.locked",), locked_secret, checks=False),
     Reader("noren.verify of a signature", (f"{SIGNED}.minisig",), signed(f"{SIGNED}.minisig"), checks=False),
     Reader("noren.verify of a file", (SIGNED,), signed(SIGNED)),
@@ -530,6 +574,7 @@ COMMANDS: list[tuple[tuple[str, ...], str]] = [
     (("ckks.table",), "decrypt --key @ckks.secret --release 2 {} -o >.csv"),
     (("int.table",), "decrypt --key @int.secret {} -o >.csv"),
     (("tfhe.table", "tfhe.result", "tfhe.fresh"), "decrypt --key @tfhe.secret {} -o >.csv"),
+    (("machine.json",), "advise inner-product --count 4 --real 10 --machine {}"),
     (("ckks.secret",), "decrypt --key {} @ckks.table -o >.csv"),
     (("int.secret",), "decrypt --key {} @int.table -o >.csv"),
     (("tfhe.secret",), "decrypt --key {} @tfhe.table -o >.csv"),

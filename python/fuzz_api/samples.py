@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fuzz_api.tool import tool
-from noren import SigningKey, bfv, bgv, bootstrapping, ckks, programs, sign, switching, tfhe
+from noren import Input, SigningKey, bfv, bgv, bootstrapping, ckks, compile, programs, sign, switching, tfhe
 
 # Kinds of the wire format that no file of the tool or of Python has: parts of other objects, and objects of Rust alone.
 NOT_WRITTEN = {
@@ -25,6 +25,15 @@ NOT_WRITTEN = {
     0x060A: "written by Rust alone; Python and the tool write columns",
 }
 
+MACHINE = Path(__file__).parents[2] / "crates" / "noren" / "src" / "advisor" / "reference.json"
+"""Costs of a machine, as `noren calibrate` writes them."""
+
+# Ranges and types of the arguments of compiled functions.
+COMPILED: dict[Any, tuple[float, float, type]] = {
+    "ckks": (-1.0, 1.0, float),
+    "bgv": (0, 7, int),
+    "tfhe": (0, 7, int),
+}
 PASSPHRASE, SIGNED = "open sesame", "ckks.ct"
 
 OWNERS = 3
@@ -55,6 +64,7 @@ class Samples:
         self._slots()
         self._tfhe()
         self._bootstrapping()
+        self._compiled()
         self._texts()
         self._tables()
 
@@ -191,9 +201,26 @@ class Samples:
         tool("expand", self.path("boot.keys"), "-o", self.path("boot.mapped"))
         self._found("boot.mapped")
 
+    def _compiled(self) -> None:
+        """Compile a function for each scheme; its messages go both ways."""
+        for name, (low, high, dtype) in COMPILED.items():
+            given = Input((2,), low, high, dtype)
+            made = compile(self._function, given, scheme=name, precision=0.1 if name == "ckks" else None, security=None)
+            self._put(f"{name}.program", made)
+            if name == "tfhe":
+                continue
+            keys = made.client.keygen(seed=self.seed)
+            request = self._put(f"{name}.request", made.client.encrypt(np.zeros(2, dtype), seed=self.seed))
+            self.objects[f"{name}.program.keys"] = keys
+            self._put(f"{name}.reply", made.server.run(request, keys))
+
+    def _function(self, x: Any) -> Any:
+        return x * x + (1 if self.odd else 2)
+
     def _texts(self) -> None:
         for name, model in MODELS.items():
             self._put(f"model.{name}", json.dumps(model).encode())
+        self._put("machine.json", MACHINE.read_bytes())
         self._put("bounds.json", json.dumps({"a": 120, "b": 60, "c": 1e3}).encode())
         rows = "\n".join(",".join(map(str, row)) for row in VALUES.tolist())
         self._put("table.csv", f'a,"b",c\n{rows}\n'.encode())
