@@ -159,7 +159,7 @@ pub(super) fn lookups(workload: &Workload, client: &Party, server: &Party) -> Re
     let plan = LookupPlan::new(&parameters, [size, size])?;
     let queries = plan.layout().queries();
     let runs = workload.instances.div_ceil(queries);
-    let price = price_lookup(&plan, two, runs, client, server)?;
+    let price = price_lookup(&plan, (workload.inputs(), two), runs, client, server)?;
     let line = if two { "a matrix of the table" } else { "a table in a line: no matrix" };
     Ok(Ok(Candidate {
         scheme,
@@ -173,25 +173,24 @@ pub(super) fn lookups(workload: &Workload, client: &Party, server: &Party) -> Re
 }
 
 /// The price of lookups with a plan.
-fn price_lookup(plan: &LookupPlan, matrix: bool, runs: usize, client: &Party, server: &Party) -> Result<Price> {
+fn price_lookup(
+    plan: &LookupPlan,
+    (inputs, matrix): (usize, bool),
+    runs: usize,
+    client: &Party,
+    server: &Party,
+) -> Result<Price> {
     let parameters = plan.parameters();
     let rlwe = parameters.rlwe();
     let (own, meter) = (client.meter(rlwe)?, server.meter(rlwe)?);
     let (first, limbs, layout) = (parameters.max_limbs(), plan.limbs(), plan.layout());
     let times = runs as f64;
     let mut price = Price::default();
-    let inputs = if matrix { 2.0 } else { 1.0 };
+    let inputs = inputs as f64;
     let encrypt = own.encode_residues(first) + own.encrypt_secret(first);
     price.encrypt_seconds = client.seconds(&encrypt)? * inputs * times;
     price.decrypt_seconds = client.seconds(&own.decrypt_residues(limbs))? * times;
-    let keys: Work = plan
-        .evaluation_keys()
-        .map(|class| {
-            let rows = (class.digits * (class.limbs + class.special)) as f64 * parameters.degree() as f64;
-            let transform = Work::of(Unit::Transform(15), 15.0 * rows);
-            (transform.and(Unit::Uniform, rows)) * class.count as f64
-        })
-        .sum();
+    let keys: Work = plan.evaluation_keys().map(|class| own.keys_of(&class)).sum();
     price.keys_seconds = client.seconds(&keys)?;
     price.key_bytes = plan.key_disk_bytes();
     let packed =
@@ -203,7 +202,9 @@ fn price_lookup(plan: &LookupPlan, matrix: bool, runs: usize, client: &Party, se
     let squarings = f64::from(parameters.modulus().value().ilog2());
     let mean = first.midpoint(plan.entry_limbs());
     let [rows, columns] = layout.blocks();
-    let vectors = if matrix { (rows + columns) as f64 } else { rows as f64 };
+    // A difference of two numbers has about as many values as both together.
+    let lines = if inputs > 1.0 { 2 * layout.domain()[0] - 1 } else { layout.domain()[0] };
+    let vectors = if matrix { rows + columns } else { lines.div_ceil(layout.stretch()) } as f64;
     let square = server.seconds(&meter.scaled_products(1, mean))?;
     price.add_part("squarings of one-hot vectors", vectors * squarings * times, vectors * squarings * times * square);
     if matrix {

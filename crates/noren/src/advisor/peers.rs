@@ -106,7 +106,12 @@ fn with_threads(ratios: &'static [Ratio], threads: usize) -> Option<&'static Rat
 }
 
 impl Peer {
-    fn estimate<P>(&'static self, candidate: &Candidate<P>, server: &Party, longest: Option<f64>) -> Option<PeerEstimate> {
+    fn estimate<P>(
+        &'static self,
+        candidate: &Candidate<P>,
+        server: &Party,
+        longest: Option<f64>,
+    ) -> Option<PeerEstimate> {
         let price = &candidate.price;
         let ratio = with_threads(&self.server, server.threads)?;
         let server_seconds = price.server_seconds * ratio.ratio;

@@ -9,6 +9,7 @@ use crate::advisor::price::{Party, Price};
 use crate::advisor::rank::{Goal, cheapest};
 use crate::advisor::slots::{SlotDraft, Slots};
 use crate::advisor::torus;
+use crate::advisor::work::Work;
 use crate::advisor::workload::{Computation, Values, Workload};
 use crate::bootstrapping::{self, BootstrapPlan, Mode, Preset};
 use crate::circuits::recorder::{CircuitUsage, Recorder};
@@ -305,10 +306,8 @@ pub(crate) fn add_bootstraps(
     price.add_part("bootstraps of CKKS", count, count * seconds);
     price.key_bytes += plan.disk_bytes();
     price.server_memory += plan.memory_bytes();
-    let rows: f64 = plan.keys().iter().map(|class| class.bytes() as f64 / 16.0).sum();
-    let layers = f64::from(parameters.spec().log_n);
-    let unit = crate::advisor::work::Unit::Transform(parameters.spec().log_n);
-    let work = crate::advisor::work::Work::of(crate::advisor::work::Unit::Uniform, rows).and(unit, rows * layers);
+    let meter = client.meter(parameters.ckks()?.rlwe())?;
+    let work: Work = plan.keys().iter().map(|class| meter.keys_of(class)).sum();
     price.keys_seconds += client.seconds(&work)?;
     Ok(())
 }

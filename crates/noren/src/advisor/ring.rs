@@ -1,6 +1,7 @@
 //! The work of operations on samples of ring learning with errors: counts from the shape of the parameters.
 
 use noren_rlwe::error::Result;
+use noren_rlwe::key_class::KeyClass;
 use noren_rlwe::parameters::Parameters;
 use noren_rlwe::shape::KeyShape;
 
@@ -37,8 +38,8 @@ const SHARED_WORDS: f64 = 16384.0;
 const SHARED_POINTWISE_WORDS: f64 = 131_072.0;
 /// The words of encoding that take as long as decrypting and decoding one does, beside transforms.
 const DECODED_WORDS: f64 = 1.4;
-/// Blocks of memory of this size or more have large pages.
-const LARGE_PAGE: u64 = 2 << 20;
+/// Blocks of memory of this many words or more have large pages, of 2 MiB.
+const LARGE_PAGE_WORDS: f64 = 262_144.0;
 /// The seed of a ciphertext depends on its message: a word of it takes as long as this part of a uniform one.
 const HASHED_WORDS: f64 = 0.65;
 /// The seeds and the estimate of a fresh ciphertext take as long as so many calls.
@@ -271,12 +272,23 @@ impl RingMeter {
     /// A key for switching ciphertexts of up to `limbs` limbs.
     #[must_use]
     pub fn switching_key(&self, limbs: usize) -> Work {
-        let (digits, all) = (self.digits(limbs).len(), self.all(limbs));
+        self.key(self.digits(limbs).len(), self.all(limbs))
+    }
+
+    /// All keys of a class, in this ring.
+    #[must_use]
+    pub fn keys_of<R>(&self, class: &KeyClass<R>) -> Work {
+        self.key(class.digits, class.limbs + class.special) * class.count as f64
+    }
+
+    /// A key of `digits` pairs of polynomials of `all` rows.
+    fn key(&self, digits: usize, all: usize) -> Work {
         let rows = digits * all;
         let work = self.call(digits as f64, 3 * rows, 7 * rows) + self.transform(rows);
-        let fresh = if self.key_bytes(limbs) < LARGE_PAGE { Unit::Fresh } else { Unit::FreshLarge };
-        let work = work.and(fresh, self.words(2 * rows));
-        work.and(Unit::Error, self.words(digits)) + self.spread(Work::of(Unit::Uniform, self.words(rows)), all)
+        let words = self.words(2 * rows);
+        let fresh = if words < LARGE_PAGE_WORDS { Unit::Fresh } else { Unit::FreshLarge };
+        let work = work.and(fresh, words).and(Unit::Error, self.words(digits));
+        work + self.spread(Work::of(Unit::Uniform, self.words(rows)), all)
     }
 
     /// The bytes of a key for ciphertexts of up to `limbs` limbs, in memory.

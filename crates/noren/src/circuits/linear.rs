@@ -160,10 +160,20 @@ impl<T: Scalar> LinearMap<T> {
     /// # Errors
     /// As both.
     pub fn repeated(period: usize, rows: usize, columns: usize, entries: &[T]) -> Result<Self> {
-        let period = period.max(columns.next_power_of_two());
-        let dense = Self::dense_in(period.max(rows.next_power_of_two()), rows, columns, entries)?;
-        let hybrid = Self::hybrid(period, rows, columns, entries)?;
-        Ok(if hybrid.cost(hybrid.baby_steps) < dense.cost(dense.baby_steps) { hybrid } else { dense })
+        check_entries(rows, columns, entries)?;
+        let (vector, result) = (period.max(columns.next_power_of_two()), rows.next_power_of_two());
+        let dimension = vector.max(result);
+        let mut is_diagonal = vec![false; dimension];
+        nonzero(columns, entries)
+            .for_each(|(row, column, _)| is_diagonal[(dimension + column - row) % dimension] = true);
+        let dense = (0..dimension).filter(|&k| is_diagonal[k]).map(usize::cast_signed).collect();
+        let cost = |diagonals, repetition| Pattern { diagonals, dimension, repetition: Some(repetition) }.cheapest().1;
+        let of_dense = cost(dense, Repetition { vector: dimension, result: dimension });
+        let all = (0..result.min(vector)).map(usize::cast_signed).collect();
+        match cost(all, Repetition { vector, result }) < of_dense {
+            true => Self::hybrid(vector, rows, columns, entries),
+            false => Self::dense_in(dimension, rows, columns, entries),
+        }
     }
 
     /// The map of a matrix on the first `columns` slots of any vector, whatever the other slots hold.
@@ -213,8 +223,9 @@ impl<T: Scalar> LinearMap<T> {
         if self.diagonals.is_empty() {
             self.diagonals.insert(0, vec![T::ZERO; self.dimension]);
         }
-        let all = (0..=self.dimension.ilog2()).map(|bits| 1 << bits);
-        Self { baby_steps: all.min_by_key(|&n1| self.cost(n1)).unwrap_or(1), ..self }
+        let diagonals = self.diagonals.keys().copied().collect();
+        let pattern = Pattern { diagonals, dimension: self.dimension, repetition: self.repetition };
+        Self { baby_steps: pattern.cheapest().0, ..self }
     }
 
     /// The same map with `n_1` baby steps, instead of the number that costs least.
@@ -272,8 +283,9 @@ impl<T: Scalar> LinearMap<T> {
             .map(|giant| {
                 let terms = babies.iter().enumerate().filter_map(|(position, baby)| {
                     let diagonal = self.diagonals.get(&(giant + baby))?;
-                    let at = |j: usize| (j.cast_signed() - giant).rem_euclid(period).cast_unsigned();
-                    let shifted: Vec<T> = (0..slots).map(|j| *diagonal.get(at(j)).unwrap_or(&T::ZERO)).collect();
+                    let first = (-giant).rem_euclid(period).cast_unsigned();
+                    let at = (first..period.cast_unsigned()).chain((0..period.cast_unsigned()).cycle());
+                    let shifted: Vec<T> = at.take(slots).map(|j| *diagonal.get(j).unwrap_or(&T::ZERO)).collect();
                     Some(ev.encode_factor(&shifted, operand).map(|plain| (position, plain)))
                 });
                 Ok(GiantStep { rotation: giant, terms: terms.collect::<Result<_>>()? })
@@ -332,17 +344,39 @@ impl<T: Scalar> LinearMap<T> {
         let baby = |k: &isize| k.rem_euclid(baby_steps.cast_signed());
         self.diagonals.keys().map(|k| (baby(k), k - baby(k))).unzip()
     }
+}
 
-    /// The cost of a product, in products with a diagonal.
+/// What the cost of a map follows from: its diagonals, in ascending order, and how vectors repeat.
+struct Pattern {
+    diagonals: Vec<isize>,
+    dimension: usize,
+    repetition: Option<Repetition>,
+}
+
+impl Pattern {
+    /// The number of baby steps that costs least, with that cost, in products with a diagonal.
+    fn cheapest(&self) -> (usize, usize) {
+        let all = (0..=self.dimension.ilog2()).map(|bits| 1 << bits);
+        all.map(|baby_steps| (baby_steps, self.cost(baby_steps))).min_by_key(|&(_, cost)| cost).unwrap_or((1, 0))
+    }
+
     fn cost(&self, baby_steps: usize) -> usize {
-        let (babies, giants) = self.steps(baby_steps);
-        let real = |steps: &BTreeSet<isize>| steps.iter().filter(|&&r| r != 0).count();
+        let (mut is_baby, mut giants, mut last) = (vec![false; baby_steps], 0, 0);
+        for &k in &self.diagonals {
+            let baby = k.rem_euclid(baby_steps.cast_signed());
+            is_baby[baby.cast_unsigned()] = baby != 0;
+            // In ascending order those of one giant step follow one another.
+            let giant = k - baby;
+            giants += usize::from(giant != 0 && giant != last);
+            last = giant;
+        }
+        let babies = is_baby.into_iter().filter(|&is| is).count();
         // A step of a sum decomposes anew, as a giant step does; its other rotations are like baby steps.
         let sum = self.repetition.and_then(Repetition::sum).map_or(0, |sum| {
             let (steps, rotations) = (sum.steps(), sum.rotations().len());
             GIANT_COST * steps + rotations - steps
         });
-        self.diagonals.len() + BABY_COST * (real(&babies) + GIANT_COST * real(&giants) + sum)
+        self.diagonals.len() + BABY_COST * (babies + GIANT_COST * giants + sum)
     }
 }
 

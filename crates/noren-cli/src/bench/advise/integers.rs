@@ -2,7 +2,6 @@
 
 use noren::Seed;
 use noren::advisor::{Computation, Placement, SlotCircuit, SlotDraft};
-use noren::lookup::LookupPlan;
 use noren::schemes::integers::{
     Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Parameters, Scheme,
 };
@@ -38,7 +37,7 @@ pub(super) fn run<S: Scheme>(
     let prepare = || circuit.prepare(&evaluator, &inputs[0][0], 1);
     let prepared = prepare()?;
     let run = || inputs.iter().map(|inputs| prepared.run(&evaluator, inputs, 1)).collect::<noren::Result<Vec<_>>>();
-    let results = step.first(&run)?;
+    let results = step.first(run)?;
     let decode = |result: &Ciphertext<S>| encoder.decode(&decryptor.decrypt(result)?);
     let decrypt = || results.iter().flatten().map(decode).collect::<noren::Result<Vec<_>>>();
     let expected = expected(circuit, parameters.modulus().value() as i64);
@@ -54,12 +53,6 @@ pub(super) fn run<S: Scheme>(
     }
     step.part("encrypt", right, price.encrypt_seconds, encrypt)?;
     step.part("decrypt", right, price.decrypt_seconds, decrypt)
-}
-
-/// Lookups: not measured here.
-pub(super) fn look_up(step: &Step<'_>, _plan: &LookupPlan) -> Result<(), Failure> {
-    step.run.warn("lookups are measured by the suite lookup");
-    Ok(())
 }
 
 /// The ciphertexts of each run; every instance has the same values.

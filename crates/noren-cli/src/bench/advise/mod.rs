@@ -4,6 +4,7 @@
 //! `decrypt`), and what was predicted for it. Results are compared with the same computation in clear.
 
 mod integers;
+mod lookups;
 mod reals;
 mod step;
 mod torus;
@@ -68,7 +69,7 @@ fn measure_here(step: &Step<'_>) -> Result<(), Failure> {
         Plan::Integers(parameters, circuit, draft) => {
             integers::run::<noren::bfv::Bfv>(step, parameters, *circuit, draft)
         }
-        Plan::Lookup(plan) => integers::look_up(step, plan),
+        Plan::Lookup(plan) => lookups::run(step, plan),
         Plan::Torus(draft) => torus::run(step, draft),
         Plan::Renewed(preset, circuit, draft, _) => reals::renew(step, *preset, *circuit, draft),
         Plan::Switched(..) => {

@@ -33,7 +33,7 @@ pub(super) fn run(
         let each = inputs.iter().map(|inputs| prepared.run(&evaluator, inputs, circuit.real_coefficient()));
         each.collect::<noren::Result<Vec<_>>>()
     };
-    let results = step.first(&run)?;
+    let results = step.first(run)?;
     let expected = expected(circuit);
     let decrypt =
         || results.iter().flatten().map(|result| decryptor.decrypt_real(result)).collect::<noren::Result<Vec<_>>>();

@@ -31,7 +31,7 @@ pub(super) fn run(step: &Step<'_>, draft: &TorusDraft) -> Result<(), Failure> {
     };
     let inputs = encrypt()?;
     let run = || compute(&evaluator, step.workload.computation, &inputs);
-    let results = step.first(&run)?;
+    let results = step.first(run)?;
     let expected = expected(step.workload.computation) & (u64::MAX >> (64 - width));
     let decrypt = || {
         let of = |results: &Outcome| match results {
