@@ -160,8 +160,7 @@ impl Renewal<NoiseModel> for Model {
 
     fn renew(&self, ev: &NoiseModel, x: &ModelVector) -> Result<ModelVector> {
         let size = x.range().magnitude() + ev.error_bound(x);
-        // Written so that what is not a number is refused.
-        if !(size <= MAX_MAGNITUDE) {
+        if size.is_nan() || size > MAX_MAGNITUDE {
             let found = format!("an intermediate result of up to {size:e}");
             let needed = format!("at most {MAX_MAGNITUDE}, to be bootstrapped: narrow the ranges of inputs, or scale");
             return Err(Error::parameter("magnitude", found, needed));
