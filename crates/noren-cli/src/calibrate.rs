@@ -14,7 +14,7 @@ use crate::progress;
 /// Measures this machine, for `advise`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Takes about 7 seconds, and a GiB of memory. The costs go to a file, which `advise` finds: $NOREN_MACHINE, or \
+    after_help = "Takes about 8 seconds, and a GiB of memory. The costs go to a file, which `advise` finds: $NOREN_MACHINE, or \
         noren/machine.json in $XDG_CACHE_HOME or ~/.cache. A quiet machine gives better costs: the report says how far \
         measurements are from the model.\n\n\
         Examples:\n  noren calibrate\n  noren calibrate --out server.json"
