@@ -62,7 +62,7 @@ fn reference() -> Party {
     Party { machine: Machine::reference(), threads: 1 }
 }
 
-/// What the advisor takes for a client: CKKS.
+/// The candidate in CKKS without bootstrapping, as the advisor finds it.
 fn candidate(client: &Party, workload: &Workload) -> Result<Candidate> {
     let advice = advise(workload, client, &reference(), &Limits::default())?;
     let found = advice.candidates.into_iter().find(|candidate| matches!(candidate.plan, Plan::Reals(..)));

@@ -83,14 +83,14 @@ pub(super) struct Device {
     /// The table of kernels that the model is of.
     #[serde(default)]
     pub(super) kernels: String,
-    /// What the device has.
+    /// The memory of the device.
     #[serde(default)]
     pub(super) memory_bytes: Option<u64>,
     pub(super) work: String,
     pub(super) milliseconds: f64,
-    /// What the work takes.
+    /// The peak memory of the work.
     pub(super) peak_bytes: Option<u64>,
-    /// What was measured, and what is a model.
+    /// The basis of the costs: measured, or a model.
     #[serde(default)]
     pub(super) basis: String,
 }

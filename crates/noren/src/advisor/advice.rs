@@ -30,7 +30,7 @@ pub struct Limits {
 pub struct Advice<P = Plan> {
     /// What can be done.
     pub candidates: Vec<Candidate<P>>,
-    /// What other libraries would take with the schemes of the candidates.
+    /// Estimated costs of other libraries with the schemes of the candidates.
     pub peers: Vec<PeerEstimate>,
     /// What cannot be, and why.
     pub rejections: Vec<Rejection>,
@@ -68,7 +68,7 @@ pub struct Report<'a, W = Workload> {
     pub threads: usize,
     /// What can be done, the best first.
     pub candidates: Vec<Row<'a>>,
-    /// What other libraries would take with the same schemes, the shortest time of the server first.
+    /// Estimated costs of other libraries with the same schemes, the shortest time of the server first.
     pub peers: &'a [PeerEstimate],
     /// What cannot be, and why.
     pub rejections: &'a [Rejection],

@@ -125,7 +125,7 @@ impl Device {
         found.ok_or_else(|| Error::parameter("device", name, format!("one of {}", names())))
     }
 
-    /// What its costs rest on, in words: what was measured, and what is a model.
+    /// The basis of its costs, in words: measured, or a model.
     #[must_use]
     pub fn basis(&self) -> String {
         let kernels = match self.kernels {

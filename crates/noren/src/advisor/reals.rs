@@ -115,7 +115,7 @@ fn leveled_in(
     let draft = SlotDraft {
         slots: Slots::Reals,
         parameters: parameters.rlwe().clone(),
-        limbs: (0..=usage.depth).map(|depth| top + 1 - depth.min(top)).collect(),
+        limbs: SlotDraft::limbs_below(top, usage.depth),
         width: slots,
         inputs: circuit.inputs(),
         results: circuit.results(),

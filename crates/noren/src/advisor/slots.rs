@@ -50,6 +50,12 @@ const TABLE_ROWS: u64 = 2;
 const SCRATCH_CIPHERTEXTS: u64 = 2;
 
 impl SlotDraft {
+    /// The limbs at each depth up to `depth` where every level is one limb, from the top level down; at level 0 they end.
+    #[must_use]
+    pub fn limbs_below(top: usize, depth: usize) -> Vec<usize> {
+        (0..=depth).map(|depth| top + 1 - depth.min(top)).collect()
+    }
+
     /// The price of all runs.
     ///
     /// # Errors

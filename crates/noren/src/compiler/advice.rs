@@ -68,15 +68,16 @@ fn describe(program: &Program) -> Result<(Accuracy, String)> {
     let of_slots = |usage: &crate::circuits::recorder::CircuitUsage, slots: usize| {
         format!("depth {}, {slots} slots, {} rotations", usage.depth, usage.counts.rotations)
     };
+    let within = || {
+        let predicted = program.predicted()?;
+        let largest = predicted.map_or(0.0, |found| found.outputs.into_iter().fold(0.0, f64::max));
+        Ok::<_, noren_rlwe::error::Error>(Accuracy::Within(largest))
+    };
     Ok(match &program.target {
-        Target::Ckks { recording, .. } => {
-            let bound = program.predicted()?.map_or(0.0, |found| found.outputs.into_iter().fold(0.0, f64::max));
-            (Accuracy::Within(bound), of_slots(&recording.usage, recording.slots))
-        }
+        Target::Ckks { recording, .. } => (within()?, of_slots(&recording.usage, recording.slots)),
         Target::Deep(plan) => {
-            let bound = program.predicted()?.map_or(0.0, |found| found.outputs.into_iter().fold(0.0, f64::max));
             let (slots, bootstraps) = (plan.recording.slots, plan.recording.bootstraps());
-            (Accuracy::Within(bound), format!("{bootstraps} bootstraps, {slots} slots"))
+            (within()?, format!("{bootstraps} bootstraps, {slots} slots"))
         }
         Target::Bgv { recording, .. } => (Accuracy::Exact, of_slots(&recording.usage, recording.slots)),
         Target::Tfhe { parameters } => {

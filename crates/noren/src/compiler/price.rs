@@ -22,13 +22,12 @@ impl Target {
     pub(super) fn price(&self, graph: &Graph, client: &Party, server: &Party) -> Result<Price> {
         match self {
             Self::Ckks { parameters, recording, .. } => {
-                let top = parameters.max_level();
-                let limbs = (0..=recording.usage.depth).map(|depth| top + 1 - depth.min(top)).collect();
+                let limbs = SlotDraft::limbs_below(parameters.max_level(), recording.usage.depth);
                 slots(Slots::Reals, parameters.rlwe(), recording, limbs).price(client, server)
             }
             Self::Deep(plan) => {
-                let (parameters, recording, top) = (&plan.parameters, &plan.recording, plan.parameters.output_level());
-                let limbs = (0..=recording.usage.depth).map(|depth| top + 1 - depth.min(top)).collect();
+                let (parameters, recording) = (&plan.parameters, &plan.recording);
+                let limbs = SlotDraft::limbs_below(parameters.output_level(), recording.usage.depth);
                 let draft = slots(Slots::Reals, parameters.ckks()?.rlwe(), recording, limbs);
                 let mut price = draft.price(client, server)?;
                 add_bootstraps(&mut price, client, server, parameters, Mode::Real, recording.bootstraps() as f64)?;

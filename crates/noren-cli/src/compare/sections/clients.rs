@@ -129,7 +129,7 @@ fn devices(data: &Data) -> Block {
     Block::Table(table)
 }
 
-/// What a client of noren took here: the work, nanoseconds, the most memory of the process.
+/// The measurements of a client of noren on this machine: the operation, nanoseconds, the peak memory of the process.
 fn measured(data: &Data) -> Vec<(String, f64, Option<f64>)> {
     let rings = Selection::of(&data.records, "client", THREADS).library("noren");
     let numbers = rings.degrees().into_iter().filter_map(|n| {
