@@ -13,6 +13,7 @@ use crate::advisor::work::Work;
 use crate::advisor::workload::{Computation, Values, Workload};
 use crate::bootstrapping::{self, BootstrapPlan, Mode, Preset};
 use crate::circuits::recorder::{CircuitUsage, Recorder};
+use crate::circuits::renewing::{Planned, Renewing};
 use crate::schemes::ckks::{self, Parameters, Requirements};
 use crate::switching::{Parameters as SwitchingParameters, Steps};
 
@@ -54,6 +55,14 @@ pub(super) fn record(circuit: &SlotCircuit, slots: usize) -> Result<CircuitUsage
     let inputs = vec![recorder.fresh_repeated(slots, circuit.slots()); circuit.inputs()];
     circuit.run(&recorder, &inputs, circuit.real_coefficient())?;
     Ok(recorder.usage())
+}
+
+/// The same with a bootstrap wherever `levels` levels are used up, and how many these are.
+fn record_renewed(circuit: &SlotCircuit, slots: usize, levels: usize) -> Result<(CircuitUsage, usize)> {
+    let (recorder, planned) = (Recorder::new(), Planned::new(levels));
+    let inputs = vec![recorder.fresh_repeated(slots, circuit.slots()).into(); circuit.inputs()];
+    circuit.run(&Renewing::new(&recorder, &planned), &inputs, circuit.real_coefficient())?;
+    Ok((recorder.usage(), planned.count()))
 }
 
 /// CKKS with the levels that the computation needs.
@@ -161,9 +170,7 @@ pub(super) fn renewed(workload: &Workload, client: &Party, server: &Party) -> Re
                 Err(_) => continue,
             };
             let plan = BootstrapPlan::new(&parameters)?;
-            let usage = record(&circuit, slots)?;
-            let levels = parameters.levels_left();
-            let bootstraps = usage.depth.saturating_sub(parameters.output_level()).div_ceil(levels.max(1));
+            let (usage, bootstraps) = record_renewed(&circuit, slots, parameters.levels_left())?;
             let errors = (bootstraps.max(1)) as f64 * libm::exp2(-plan.precision_bits(Mode::Real));
             let error = errors * libm::exp2(error_bits(workload.computation));
             if error > libm::exp2(-bits) {
@@ -177,7 +184,8 @@ pub(super) fn renewed(workload: &Workload, client: &Party, server: &Party) -> Re
                 reason = "no bootstrap is needed: the levels of parameters without bootstrapping are enough".to_owned();
                 continue;
             }
-            found.push(renewed_in(workload, client, server, preset, &parameters, circuit, usage, bootstraps, error)?);
+            let draft = Renewals { preset, parameters, circuit, usage, bootstraps, error };
+            found.push(draft.candidate(workload, client, server)?);
         }
     }
     match cheapest(found, &Goal::of(workload)) {
@@ -186,42 +194,42 @@ pub(super) fn renewed(workload: &Workload, client: &Party, server: &Party) -> Re
     }
 }
 
-#[allow(clippy::too_many_arguments, reason = "the parts of one candidate")]
-fn renewed_in(
-    workload: &Workload,
-    client: &Party,
-    server: &Party,
+/// A circuit with bootstraps.
+struct Renewals {
     preset: Preset,
-    parameters: &bootstrapping::Parameters,
+    parameters: bootstrapping::Parameters,
     circuit: SlotCircuit,
     usage: CircuitUsage,
     bootstraps: usize,
     error: f64,
-) -> Result<Candidate> {
-    let (top, levels) = (parameters.output_level(), parameters.levels_left().max(1));
-    let runs = workload.instances.div_ceil(circuit.instances(parameters.slots()));
-    let limbs = |depth: usize| if depth <= top { top + 1 - depth } else { top + 1 - (depth - top - 1) % levels };
-    let draft = SlotDraft {
-        slots: Slots::Reals,
-        parameters: parameters.ckks()?.rlwe().clone(),
-        limbs: (0..=usage.depth).map(limbs).collect(),
-        width: parameters.slots(),
-        inputs: circuit.inputs(),
-        results: circuit.results(),
-        runs,
-        usage,
-    };
-    let mut price = draft.price(client, server)?;
-    add_bootstraps(&mut price, client, server, parameters, Mode::Real, (bootstraps * runs) as f64)?;
-    Ok(Candidate {
-        scheme: Scheme::CkksBootstrapping,
-        library: "noren".to_owned(),
-        parameters: format!("preset {preset}, {} slots", parameters.slots()),
-        plan: Plan::Renewed(preset, circuit, draft, bootstraps),
-        price,
-        accuracy: Accuracy::Within(error),
-        reasons: vec![format!("depth beyond the levels of secure parameters: {bootstraps} bootstraps in a row")],
-    })
+}
+
+impl Renewals {
+    fn candidate(self, workload: &Workload, client: &Party, server: &Party) -> Result<Candidate> {
+        let Self { preset, parameters, circuit, usage, bootstraps, error } = self;
+        let runs = workload.instances.div_ceil(circuit.instances(parameters.slots()));
+        let draft = SlotDraft {
+            slots: Slots::Reals,
+            parameters: parameters.ckks()?.rlwe().clone(),
+            limbs: SlotDraft::limbs_below(parameters.output_level(), usage.depth),
+            width: parameters.slots(),
+            inputs: circuit.inputs(),
+            results: circuit.results(),
+            runs,
+            usage,
+        };
+        let mut price = draft.price(client, server)?;
+        add_bootstraps(&mut price, client, server, &parameters, Mode::Real, (bootstraps * runs) as f64)?;
+        Ok(Candidate {
+            scheme: Scheme::CkksBootstrapping,
+            library: "noren".to_owned(),
+            parameters: format!("preset {preset}, {} slots", parameters.slots()),
+            plan: Plan::Renewed(preset, circuit, draft, bootstraps),
+            price,
+            accuracy: Accuracy::Within(error),
+            reasons: vec![format!("depth beyond the levels of secure parameters: {bootstraps} bootstraps")],
+        })
+    }
 }
 
 /// Comparisons of real numbers in TFHE, and back.

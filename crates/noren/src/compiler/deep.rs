@@ -5,13 +5,13 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::security::Security;
 
 use crate::bootstrapping::{self, BootstrapPlan, MAX_MAGNITUDE, Mode, Preset};
+use crate::circuits::renewing::{Renewable, Renewal, Renewing};
 use crate::compiler::error::CompileError;
 use crate::compiler::graph::Graph;
 use crate::compiler::layout::Layout;
 use crate::compiler::options::Options;
 use crate::compiler::parameters::{HELPS, MARGIN, Modelled, Predicted, SHARE_OF_APPROXIMATIONS, precision_of};
-use crate::compiler::recording::{Recording, slots_of};
-use crate::compiler::renewing::{Renewable, Renewal, Renewed, Renewing};
+use crate::compiler::recording::{Recording, Renewed, slots_of};
 use crate::compiler::slots::lowering::{Approximations, Lowering};
 use crate::schemes::ckks;
 use crate::schemes::ckks::model::{ModelVector, NoiseModel};

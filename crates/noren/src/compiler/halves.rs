@@ -5,13 +5,13 @@ use noren_rlwe::error::{Error, Result};
 
 use crate::bootstrapping::BootstrappingEvaluator;
 use crate::circuits::recorder::CircuitUsage;
+use crate::circuits::renewing::Renewing;
 use crate::compiler::columns;
 use crate::compiler::deep::Model;
 use crate::compiler::layout::Layout;
 use crate::compiler::parameters::{Modelled, encrypted_range};
 use crate::compiler::program::Program;
-use crate::compiler::recording::{Recording, Stored};
-use crate::compiler::renewing::{Renewed, Renewing};
+use crate::compiler::recording::{Recording, Renewed, Stored};
 use crate::compiler::shape::indices;
 use crate::compiler::slots::lowering::{Approximations, Lowering, Shared};
 use crate::compiler::target::Target;

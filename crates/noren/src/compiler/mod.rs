@@ -11,7 +11,7 @@
 //! | `signs` | comparisons of real numbers by polynomials |
 //! | `columns` | graphs on columns of TFHE, by [`crate::programs::columns`] |
 //! | `bootstraps` | how many bootstraps of TFHE nodes take on columns |
-//! | `renewing`, `deep` | where bootstraps are placed; functions that need them, with the model of their noise |
+//! | `deep` | functions that need bootstraps of CKKS, with the model of their noise |
 //! | `recording` | a dry run: views of inputs, levels, keys, counts |
 //! | `options`, `parameters`, `moduli`, `target` | what the caller asks for, and the parameters of each scheme for it |
 //! | `price`, `choice`, `advice` | what each scheme costs; which is taken; all of them with prices and reasons |
@@ -42,7 +42,6 @@ pub(crate) mod program;
 mod ranges;
 mod recording;
 mod reference;
-mod renewing;
 mod shape;
 mod signs;
 mod simplify;

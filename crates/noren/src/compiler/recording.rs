@@ -1,13 +1,11 @@
 //! A dry run on slots: the views of inputs that the client encrypts, and what the server needs and does.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::recorder::{Blank, CircuitUsage, Counts, Recorder};
+use crate::circuits::renewing::{Planned, Renewable, Renewal, Renewing};
 use crate::compiler::graph::Graph;
 use crate::compiler::layout::Layout;
-use crate::compiler::renewing::{Renewal, Renewed, Renewing};
 use crate::compiler::slots::lowering::{Approximations, Lowering, Shared, Source};
 use crate::compiler::slots::number::Number;
 use crate::compiler::slots::value::View;
@@ -69,14 +67,14 @@ impl Recording {
         levels: usize,
     ) -> Result<Self> {
         let recorder = Recorder::default();
-        let planned = Planned { levels, count: AtomicUsize::new(0) };
+        let planned = Planned::new(levels);
         let mut source = Renewed(Blanks { recorder: &recorder, slots, views: Vec::new() });
         let run = Run { graph, slots, approximations };
         let (steps, layouts) = run.steps(
             &Renewing::new(&recorder, &planned),
             &mut source,
             |part| levels - planned.left(&recorder, part.best()),
-            || (recorder.usage().counts, planned.count.load(Ordering::Relaxed)),
+            || (recorder.usage().counts, planned.count()),
         )?;
         Ok(Self { slots, views: source.0.views, layouts, usage: recorder.usage(), steps })
     }
@@ -121,27 +119,6 @@ impl Run<'_> {
     }
 }
 
-/// Renewal of blanks: each is counted.
-struct Planned {
-    levels: usize,
-    count: AtomicUsize,
-}
-
-impl Renewal<Recorder> for Planned {
-    fn left(&self, ev: &Recorder, x: &Blank) -> usize {
-        (self.levels + ev.level(x)).saturating_sub(ev.level(&ev.fresh(1)))
-    }
-
-    fn most(&self) -> usize {
-        self.levels
-    }
-
-    fn renew(&self, ev: &Recorder, x: &Blank) -> Result<Blank> {
-        self.count.fetch_add(1, Ordering::Relaxed);
-        Ok(ev.fresh_repeated(ev.slots(x), ev.period(x)))
-    }
-}
-
 /// As many slots as the largest array takes.
 pub(super) fn slots_of(graph: &Graph) -> usize {
     let needed = graph.needed();
@@ -167,6 +144,15 @@ impl<T: Number> Source<Blank> for Blanks<'_, T> {
             self.views.push(view);
         }
         Ok(blanks)
+    }
+}
+
+/// A source of vectors that may be renewed.
+pub(super) struct Renewed<S>(pub(super) S);
+
+impl<C, S: Source<C>> Source<Renewable<C>> for Renewed<S> {
+    fn view(&mut self, view: View) -> Result<Vec<Renewable<C>>> {
+        Ok(self.0.view(view)?.into_iter().map(Into::into).collect())
     }
 }
 

@@ -76,6 +76,19 @@ fn deep_computations_are_bootstrapped_and_shallow_ones_are_not() {
 }
 
 #[test]
+fn bootstraps_are_counted_as_they_are_placed() {
+    // Ciphertexts of the preset `n16` have twelve levels, fresh and after each bootstrap.
+    for (depth, expected) in [(13, 1.0), (24, 1.0), (25, 2.0), (39, 3.0)] {
+        let workload = Workload { instances: 1 << 15, ..real(Computation::Squarings { depth }, 12.0) };
+        let advice = advise(&workload, &server(), &server(), &Limits::default()).expect("there is a scheme");
+        let mut candidates = advice.candidates.iter();
+        let price = candidates.find(|one| one.scheme == Scheme::CkksBootstrapping).map(|one| &one.price).expect("one");
+        let parts = price.parts.iter().filter(|part| part.name == "bootstraps of CKKS");
+        assert_eq!(parts.map(|part| part.count).sum::<f64>(), expected, "depth {depth}");
+    }
+}
+
+#[test]
 fn more_depth_never_takes_a_smaller_modulus_and_more_instances_never_less_time() {
     let log_q = |depth| {
         let (_, words, _) = choice(&Workload { instances: 4096, ..real(Computation::Squarings { depth }, 14.0) });

@@ -1,16 +1,16 @@
 //! An evaluator that renews vectors where levels run out: the placement of bootstraps.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use noren_rlwe::error::Result;
 
-use crate::compiler::slots::lowering::Source;
-use crate::compiler::slots::value::View;
+use crate::circuits::recorder::{Blank, Recorder};
 use crate::schemes::slots::{Bounds, GiantStep, Scalar, SlotEvaluator};
 
 /// New levels for the vectors of an evaluator: bootstraps, or their model.
-pub(super) trait Renewal<E: SlotEvaluator>: Sync {
+pub(crate) trait Renewal<E: SlotEvaluator>: Sync {
     /// How many products can follow one another on a vector.
     fn left(&self, ev: &E, x: &E::Ciphertext) -> usize;
 
@@ -31,13 +31,13 @@ pub(super) trait Renewal<E: SlotEvaluator>: Sync {
 /// once: whatever uses it later uses the renewed one, sums too, whose results would otherwise be as low as it was. The same rule
 /// runs on a recorder, a noise model and ciphertexts, so that what is planned is what happens; products are therefore made one
 /// after the other, each by all threads.
-pub(super) struct Renewing<'a, E, R> {
+pub(crate) struct Renewing<'a, E, R> {
     ev: &'a E,
     renewal: &'a R,
 }
 
 /// A vector, and the same renewed, once that was needed.
-pub(super) struct Renewable<C> {
+pub(crate) struct Renewable<C> {
     own: C,
     renewed: Arc<OnceLock<C>>,
 }
@@ -56,22 +56,13 @@ impl<C> From<C> for Renewable<C> {
 
 impl<C> Renewable<C> {
     /// The vector with most levels that there is.
-    pub(super) fn best(&self) -> &C {
+    pub(crate) fn best(&self) -> &C {
         self.renewed.get().unwrap_or(&self.own)
     }
 }
 
-/// A source of vectors that may be renewed.
-pub(super) struct Renewed<S>(pub(super) S);
-
-impl<C, S: Source<C>> Source<Renewable<C>> for Renewed<S> {
-    fn view(&mut self, view: View) -> Result<Vec<Renewable<C>>> {
-        Ok(self.0.view(view)?.into_iter().map(Into::into).collect())
-    }
-}
-
 impl<'a, E: SlotEvaluator, R: Renewal<E>> Renewing<'a, E, R> {
-    pub(super) const fn new(ev: &'a E, renewal: &'a R) -> Self {
+    pub(crate) const fn new(ev: &'a E, renewal: &'a R) -> Self {
         Self { ev, renewal }
     }
 
@@ -261,5 +252,40 @@ impl<E: SlotEvaluator + Sync, R: Renewal<E>> SlotEvaluator for Renewing<'_, E, R
 
     fn with_errors(&self, a: Self::Ciphertext, errors: &[(&E::Estimate, f64)], bias: f64) -> Self::Ciphertext {
         self.ev.with_errors(a.best().clone(), errors, bias).into()
+    }
+}
+
+/// Renewal of blanks, each counted: bootstraps as they are planned.
+///
+/// A recorder with it counts depths from the inputs or the last bootstrap, so that none is above [`Renewal::most`].
+pub(crate) struct Planned {
+    levels: usize,
+    count: AtomicUsize,
+}
+
+impl Planned {
+    /// With this many levels after each bootstrap, and for inputs.
+    pub(crate) const fn new(levels: usize) -> Self {
+        Self { levels, count: AtomicUsize::new(0) }
+    }
+
+    /// How many bootstraps there were.
+    pub(crate) fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
+    }
+}
+
+impl Renewal<Recorder> for Planned {
+    fn left(&self, ev: &Recorder, x: &Blank) -> usize {
+        (self.levels + ev.level(x)).saturating_sub(ev.level(&ev.fresh(1)))
+    }
+
+    fn most(&self) -> usize {
+        self.levels
+    }
+
+    fn renew(&self, ev: &Recorder, x: &Blank) -> Result<Blank> {
+        self.count.fetch_add(1, Ordering::Relaxed);
+        Ok(ev.fresh_repeated(ev.slots(x), ev.period(x)))
     }
 }
