@@ -4,12 +4,17 @@ use noren_rlwe::error::SchemeError;
 
 use crate::schemes::error::readable;
 
+/// Where an error is, if that is known: inputs have no line.
+fn prefix(place: &str) -> String {
+    if place.is_empty() { String::new() } else { format!("{place}: ") }
+}
+
 /// Errors of compiled functions.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompileError {
     /// Operands of an operation whose shapes or types do not fit it.
-    #[error("{place}: {operation} of {found}: {needed}")]
+    #[error("{}{operation} of {found}: {needed}", prefix(place))]
     Operands {
         /// Where the function asks for it, such as `scores.py:12`.
         place: String,
@@ -21,7 +26,7 @@ pub enum CompileError {
         needed: String,
     },
     /// An operation that the scheme does not have.
-    #[error("{place}: {scheme} does not evaluate {operation}: {needed}")]
+    #[error("{}{scheme} does not evaluate {operation}: {needed}", prefix(place))]
     Unsupported {
         /// Where the function asks for it.
         place: String,
@@ -34,7 +39,7 @@ pub enum CompileError {
     },
     /// An argument range for which an operation is not defined.
     #[error(
-        "{place}: {operation} of numbers in [{}, {}]: {needed}", readable(*low), readable(*high)
+        "{}{operation} of numbers in [{}, {}]: {needed}", prefix(place), readable(*low), readable(*high)
     )]
     Range {
         /// Where the function asks for it.

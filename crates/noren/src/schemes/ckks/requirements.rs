@@ -227,8 +227,8 @@ impl Requirements {
             .filter(|&max_abs| max_abs <= MOST_VALUES)
             .find(|&max_abs| Self { max_abs, ..self.clone() }.can_be_met());
         remedies.extend(smaller.map(|max_abs| format!("for values up to {max_abs:?}")));
-        let wanted =
-            format!("{precision_bits:?} bits at depth {depth} for values up to {max_abs:?} at {security} security");
+        let rounded = libm::round(precision_bits * 100.0) / 100.0;
+        let wanted = format!("{rounded:?} bits at depth {depth} for values up to {max_abs:?} at {security} security");
         let needed = match &remedies[..] {
             [] => "less of all: there are no such parameters".to_owned(),
             remedies => remedies.join(", or "),
