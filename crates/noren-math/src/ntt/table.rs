@@ -1,11 +1,11 @@
 //! The roots that the transform of one prime in one ring multiplies by.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::cyclotomic::Cyclotomic;
 use crate::error::Error;
-use crate::kernels::aligned::AlignedVec;
+use crate::kernels::aligned::{AlignedVec, Word};
 use crate::modulus::{Modulus, ShoupFactor};
 use crate::prime::primitive_root_of_order;
 
@@ -27,10 +27,10 @@ use crate::prime::primitive_root_of_order;
 pub struct NttTable {
     modulus: Modulus,
     degree: usize,
-    /// The roots of all primes that were prepared together: of each the upper roots, then the blocks, as in [`Roots`].
-    roots: Arc<AlignedVec<u64>>,
-    /// Where those of this prime start.
-    start: usize,
+    /// The roots of all primes that were prepared together.
+    roots: Arc<AllRoots>,
+    /// Which of these primes this is.
+    place: usize,
     /// `psi^brv(1)`, the root of the only block of layer 1.
     last_root: u64,
     /// `1/n` alone.
@@ -64,6 +64,28 @@ impl InverseScale {
     /// The factor of the differences `b - a` of the last layer.
     pub(crate) const fn difference(&self) -> ShoupFactor {
         self.difference
+    }
+}
+
+/// The roots of primes that take turns, in the layouts that were asked for: kernels of an instruction set read one of them.
+struct AllRoots {
+    /// Each prime with its primitive root psi.
+    primes: Vec<(Modulus, u64)>,
+    degree: usize,
+    /// Of each prime the upper roots, then the blocks, as in [`Roots`].
+    words: OnceLock<AlignedVec<u64>>,
+    /// Of each prime the early roots, then the late ones, as in [`NumberRoots`].
+    numbers: OnceLock<AlignedVec<f64>>,
+}
+
+impl AllRoots {
+    /// The roots of all primes, `count` words each, which `write` makes of a prime and its roots in bit-reversed order.
+    fn write<T: Word>(&self, count: usize, write: fn(&Modulus, &[ShoupFactor], &mut [T])) -> AlignedVec<T> {
+        let mut roots = AlignedVec::zeroed(count * self.primes.len());
+        for (roots, (q, psi)) in roots.chunks_exact_mut(count).zip(&self.primes) {
+            write(q, &powers(q, *psi, self.degree), roots);
+        }
+        roots
     }
 }
 
@@ -103,6 +125,21 @@ pub(crate) const QUOTIENTS: usize = 1;
 /// The first of the seven lines of the last three layers' quotients.
 pub(crate) const LATE: usize = 2;
 
+/// The roots for kernels that multiply numbers in `f64`, centred: in `[-(q-1)/2, (q-1)/2]`.
+#[derive(Clone, Copy)]
+pub(crate) struct NumberRoots<'a> {
+    /// Root `index` for index in `[1, n/8)`, and `root / q`, rounded once; entry 0 is not used.
+    pub(crate) early: &'a [[f64; 2]],
+    /// The roots of the last three layers for each four groups of eight consecutive words: in each group one root of stride 4,
+    /// two of stride 2 and four of stride 1. Lane `g` belongs to group `g`.
+    pub(crate) late: &'a [[[f64; NUMBER_LANES]; GROUP_ROOTS]],
+}
+
+/// How many groups of eight words share a line of late roots as numbers.
+const NUMBER_LANES: usize = 4;
+/// How many roots the last three layers have in a group of eight words.
+const GROUP_ROOTS: usize = 7;
+
 /// How many words a block's roots are.
 const BLOCK_WORDS: usize = size_of::<BlockRoots>() / size_of::<u64>();
 
@@ -127,19 +164,16 @@ impl NttTable {
         if !ring.is_power_of_two() {
             return Err(Error::Index { found: ring.index(), reason: "the transform needs a power of two" });
         }
-        let (degree, words) = (ring.degree(), words(ring.degree()));
+        let degree = ring.degree();
         let psis = moduli.iter().map(|modulus| primitive_root_of_order(modulus, u64::from(ring.index())));
         let psis = psis.collect::<Result<Vec<u64>, _>>()?;
-        let mut roots = AlignedVec::zeroed(words * moduli.len());
-        for ((roots, modulus), &psi) in roots.chunks_exact_mut(words).zip(moduli).zip(&psis) {
-            write_roots(modulus, psi, degree, roots);
-        }
-        let roots = Arc::new(roots);
-        let table = |(i, (&modulus, &psi)): (usize, (&Modulus, &u64))| {
+        let primes = moduli.iter().copied().zip(psis.iter().copied()).collect();
+        let roots = Arc::new(AllRoots { primes, degree, words: OnceLock::new(), numbers: OnceLock::new() });
+        let table = |(place, (&modulus, &psi)): (usize, (&Modulus, &u64))| {
             // brv(1) = n/2.
             let last_root = modulus.pow(psi, degree as u64 / 2);
             let unit = inverse_scale(&modulus, degree, last_root, 1);
-            Self { modulus, degree, roots: Arc::clone(&roots), start: i * words, last_root, unit }
+            Self { modulus, degree, roots: Arc::clone(&roots), place, last_root, unit }
         };
         Ok(moduli.iter().zip(&psis).enumerate().map(table).collect())
     }
@@ -163,10 +197,24 @@ impl NttTable {
         inverse_scale(&self.modulus, self.degree, self.last_root, factor)
     }
 
+    /// The roots as words; the first call makes those of all primes that were prepared together.
     pub(crate) fn roots(&self) -> Roots<'_> {
-        let roots = &self.roots[self.start..][..words(self.degree)];
+        let count = words(self.degree);
+        let roots = &self.roots.words.get_or_init(|| self.roots.write(count, write_roots))[self.place * count..][..count];
         let (upper, blocks) = roots.split_at(2 * blocks(self.degree));
         Roots { upper: upper.as_chunks().0, blocks: blocks.as_chunks().0.as_chunks().0 }
+    }
+
+    /// The roots as numbers; the first call makes those of all primes that were prepared together.
+    ///
+    /// # Panics
+    /// If the degree is below 32.
+    pub(crate) fn number_roots(&self) -> NumberRoots<'_> {
+        let (early, late) = number_counts(self.degree);
+        let count = early + late;
+        let roots = self.roots.numbers.get_or_init(|| self.roots.write(count, write_number_roots));
+        let (early, late) = roots[self.place * count..][..count].split_at(early);
+        NumberRoots { early: early.as_chunks().0, late: late.as_chunks().0.as_chunks().0 }
     }
 
     /// The factor of the plain inverse transform, 1.
@@ -238,8 +286,13 @@ const fn words(degree: usize) -> usize {
     (2 + BLOCK_WORDS) * blocks(degree)
 }
 
-/// Writes the roots for the primitive root `psi`, as [`NttTable::roots`] reads them.
-fn write_roots(q: &Modulus, psi: u64, degree: usize, roots: &mut [u64]) {
+/// How many numbers the early and the late roots of one prime are.
+const fn number_counts(degree: usize) -> (usize, usize) {
+    (degree / 8 * 2, degree / 8 * GROUP_ROOTS)
+}
+
+/// All roots, in the order of their indices.
+fn powers(q: &Modulus, psi: u64, degree: usize) -> Vec<ShoupFactor> {
     let shift = usize::BITS - degree.trailing_zeros();
     let mut powers = vec![ShoupFactor { value: 0, quotient: 0 }; degree];
     let step = q.shoup(psi);
@@ -248,9 +301,15 @@ fn write_roots(q: &Modulus, psi: u64, degree: usize, roots: &mut [u64]) {
         powers[exponent.reverse_bits() >> shift] = q.shoup(power);
         power = q.mul_shoup(power, step);
     }
+    powers
+}
+
+/// Writes roots as [`NttTable::roots`] reads them.
+fn write_roots(_: &Modulus, powers: &[ShoupFactor], roots: &mut [u64]) {
+    let degree = powers.len();
     let count = blocks(degree);
     let (upper, blocks) = roots.split_at_mut(2 * count);
-    for (upper, power) in upper.as_chunks_mut().0.iter_mut().zip(&powers) {
+    for (upper, power) in upper.as_chunks_mut().0.iter_mut().zip(powers) {
         *upper = [power.value, power.quotient];
     }
     let blocks: &mut [BlockRoots] = blocks.as_chunks_mut().0.as_chunks_mut().0;
@@ -264,6 +323,24 @@ fn write_roots(q: &Modulus, psi: u64, degree: usize, roots: &mut [u64]) {
         for group in 0..groups {
             for (entry, line) in block[LATE..].iter_mut().enumerate() {
                 line[group] = powers[child(degree / 8 + number * LANES + group, entry)].quotient;
+            }
+        }
+    }
+}
+
+/// Writes roots as [`NttTable::number_roots`] reads them.
+fn write_number_roots(q: &Modulus, powers: &[ShoupFactor], roots: &mut [f64]) {
+    let degree = powers.len();
+    let number = |index: usize| q.center(powers[index].value) as f64;
+    let (early, late) = roots.split_at_mut(number_counts(degree).0);
+    for (index, root) in early.as_chunks_mut().0.iter_mut().enumerate() {
+        *root = [number(index), number(index) / q.value() as f64];
+    }
+    let late: &mut [[[f64; NUMBER_LANES]; GROUP_ROOTS]] = late.as_chunks_mut().0.as_chunks_mut().0;
+    for (i, lines) in late.iter_mut().enumerate() {
+        for (entry, line) in lines.iter_mut().enumerate() {
+            for (lane, root) in line.iter_mut().enumerate() {
+                *root = number(child(degree / 8 + i * NUMBER_LANES + lane, entry));
             }
         }
     }

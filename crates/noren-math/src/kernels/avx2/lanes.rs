@@ -55,7 +55,8 @@ steps! {
     fn neg_mul_add(a: Vector, b: Vector, c: Vector) -> Vector { _mm256_fnmadd_pd(a, b, c) }
     fn neg_mul_sub(a: Vector, b: Vector, c: Vector) -> Vector { _mm256_fnmsub_pd(a, b, c) }
     fn floor(a: Vector) -> Vector { _mm256_floor_pd(a) }
-    fn where_less(a: Vector, b: Vector, x: Vector) -> Vector { _mm256_and_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(a, b), x) }
+    fn nearest(a: Vector) -> Vector { _mm256_round_pd::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a) }
+    fn where_negative(x: Vector, a: Vector, b: Vector) -> Vector { _mm256_blendv_pd(b, a, x) }
     fn signed_16(packed: u64) -> Integers { _mm256_cvtepi16_epi64(_mm_set_epi64x(0, packed.cast_signed())) }
     fn unsigned_32(words: &[u32; WIDTH]) -> Integers { _mm256_cvtepu32_epi64(load_32(words)) }
     fn signed_32(words: &[u32; WIDTH]) -> Vector { _mm256_cvtepi32_pd(load_32(words)) }

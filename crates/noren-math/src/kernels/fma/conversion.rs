@@ -5,7 +5,7 @@ macro_rules! fma_conversion {
     ($features:literal) => {
         use super::arithmetic::{numbers, words};
         use super::lanes::{WIDTH, Words, add, floor, load, mul, splat, store};
-        use super::sums::{Fold, Sum};
+        use super::sums::{Fold, Sum, Unit};
         use crate::kernels::operands::{MAX_TERMS, WeightedSum};
         use crate::kernels::portable;
 
@@ -44,24 +44,33 @@ macro_rules! fma_conversion {
             for (i, weights) in weights.iter_mut().enumerate() {
                 *weights = sums.each_ref().map(|sum| sum.weights[i] as f64);
             }
-            let folds = sums.each_ref().map(|sum| Fold::new(sum.modulus));
+            let units = sums.each_ref().map(|sum| Unit::of_residues(sum.modulus));
+            let terms = units.iter().map(|unit| unit.terms).min().unwrap_or(MAX_TERMS);
+            let folds: [Fold; S] = std::array::from_fn(|s| Fold::new(sums[s].modulus, units[s]));
             let out = sums.each_mut().map(|sum| sum.out.as_chunks_mut::<WIDTH>().0.as_chunks_mut::<C>().0);
 
             let blocks = out[0].len();
             for j in 0..blocks {
-                let mut parts = [[Sum::start(rows.len()); C]; S];
-                for (view, weights) in views.iter().zip(&*weights) {
-                    let x = view[j].each_ref().map(|words| numbers(load(words)));
-                    for s in 0..S {
-                        let weight = splat(weights[s]);
-                        for column in 0..C {
-                            parts[s][column].add(x[column], weight);
+                let mut parts = units.map(|unit| [Sum::start(unit, splat(0.0)); C]);
+                for (i, (views, weights)) in views.chunks(terms).zip(weights.chunks(terms)).enumerate() {
+                    if i > 0 {
+                        parts = std::array::from_fn(|s| {
+                            parts[s].map(|part| Sum::start(units[s], folds[s].reduce(part)))
+                        });
+                    }
+                    for (view, weights) in views.iter().zip(weights) {
+                        let x = view[j].each_ref().map(|words| numbers(load(words)));
+                        for s in 0..S {
+                            let weight = splat(weights[s]);
+                            for column in 0..C {
+                                parts[s][column].add(x[column], weight);
+                            }
                         }
                     }
                 }
                 for s in 0..S {
                     for column in 0..C {
-                        store(&mut out[s][j][column], folds[s].reduce(parts[s][column]));
+                        store(&mut out[s][j][column], folds[s].words(parts[s][column]));
                     }
                 }
             }

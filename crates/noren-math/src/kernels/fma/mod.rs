@@ -20,7 +20,8 @@
 //! | `shift_left`, `shift_right`, `shift_right_each` | zeros come in; counts below 64 |
 //! | `add`, `sub`, `mul` | IEEE, rounded to nearest |
 //! | `mul_add`, `mul_sub`, `neg_mul_add`, `neg_mul_sub` | `ab + c`, `ab - c`, `c - ab`, `-ab - c`, rounded once |
-//! | `floor`, `where_less` | the floor; x where `a < b`, else 0 |
+//! | `floor`, `nearest` | the floor; the nearest integer, of two the even one |
+//! | `where_negative` | a where the sign bit of x is set, else b |
 //! | `transpose` | rows and columns of 4 x 4 numbers exchanged |
 //! | `arrange` | the words of a vector that the low two bits of each word of `order` name |
 //! | `signed_16` | four numbers of 16 bits in two's complement, the first in the lowest bits, sign-extended |

@@ -1,234 +1,353 @@
 //! The transform of four lanes, on signed integers in `f64`.
 //!
-//! Between the first load and the last store the row holds the bits of `f64`. All layers but the last three run in
-//! passes over whole blocks, up to three layers each, depth first; the last three run within 32 words that are
-//! transposed, so that they too act between vectors. The inverse is the mirror image.
+//! Between the first load and the last store the row holds the bits of `f64`. All layers but the last three run two at a time
+//!, the first pass three where their number is odd: in passes over whole blocks, depth first down to blocks that
+//! the nearest cache holds, then pass after pass over such a block. The last three layers run within 32 words that are
+//! transposed, so that they too act between vectors. The inverse is the mirror image. Several columns, or groups of 32 words, go
+//! through a layer together, since one alone waits for its own results.
 //!
 //! # Ranges
 //!
-//! Sizes in units of q, for q just below 2^50, where they are tightest (see `arithmetic.rs` for the products).
-//! Integers must stay below 8 (2^53); what a product multiplies, below `4 + 8/q`.
+//! Sizes in units of q; integers must stay below `2^53`, so that a size is at most `2^53 / q`, which is `1/e` in the following:
+//! at least 8. See `arithmetic.rs` for the products.
 //!
-//! Forward, a layer takes sizes up to `s` to `s + 1/2 + s/16`, as `Prime::mul` gives `1/2 + s/16`.
-//! - The first pass takes `[0, 4q)` less `2q`: 2, then 2.63, 3.29, 4.00 after three layers; the last multiplies 3.29.
-//! - The second pass reduces what it reads to 1/2 (and `1/q`), the third does not, the fourth does, and so on. So at
-//!   most six layers follow a reduction: 1.04, 1.60, 2.20, 2.84, 3.52, 4.24; the last multiplies 3.52.
-//! - The last three layers start with a reduction. `Prime::mul_by_estimate` with roots in `[0, q)` gives
-//!   `1/2 + s/4`: 1.13, 1.91, 2.89; it multiplies at most 1.91, below the 2 that it needs.
+//! Forward, a layer takes sizes up to `s` to `s + 1/2 + e s`, and one of the last three to `s + 1/2 + (3/2) e s`
+//! (`Prime::mul_by_estimate`, with centred roots). The first pass reads `[0, 4q)` less `2q`: 2. A pass that would exceed the
+//! limit reduces the half of what it reads that its first layer does not multiply, to 1/2 (and `1/q`), as the other half is
+//! reduced by the product: `1 + e s` after the first layer. So primes below 2^48 need no reduction before the end
+//! (`Bound`). A reduction ends the last layers.
 //!
-//! Inverse, a layer takes sizes up to `s` to `2s` for sums, and to `1/2 + 2s/16` for products.
-//! - Each pass reduces what it reads to 1/2: 1, 2, 4 after three layers; the last product multiplies 4.
-//! - The first three layers, in blocks of eight words, use `Prime::mul_by_estimate`: the products multiply 1 and 2
-//!   with roots in `[0, q)`, and 4 with a centred root, and are at most 1.
+//! Inverse, a layer takes sizes up to `s` to `2s` for sums, and to `1/2 + 2 e s` for products, `e = 1/8`.
+//! - The first three layers read `[0, 2q)` less `q`: 1. Sums of sums are 2, 4, 8; products of sums of sums, by estimates, are at most
+//!   1/2 + (3/2) / 8 * 2 = 0.88 in the first layer, 1.25 in the second, 2 in the third. The first three of the eight results may
+//!   exceed 2 (8, 3.5, 2.5), and are reduced.
+//! - A pass of two layers takes 2 to 4 and 8 for sums, of which the last is reduced; sums of products are 2 times
+//!   `1/2 + 4/8`, products at most `1/2 + 8/8`: at most 2 again.
+//! - The last pass multiplies sums too, and its products must be below q in size. It reduces the sums of its last layer but one,
+//!   so that it multiplies at most 1 for these, and 2 for the products; of three layers, the sums of the second one, after which it
+//!   multiplies at most 3 (`1/2 + 3/8`).
 
 /// Expands to these kernels over the lanes in scope, whose functions need the CPU features that the string names.
 macro_rules! fma_ntt {
     ($features:literal) => {
-        use super::arithmetic::{Factor, Prime, TWO_52, load_bits, numbers, numbers_less, store_bits, words};
-        use super::lanes::{Vector, WIDTH, Words, add, load, splat, store, sub, transpose};
+        use super::arithmetic::{Factor, Prime, TWO_52, numbers_less};
+        use super::lanes::{
+            Vector, WIDTH, Words, add, from_bits, load, load_numbers, splat, store, sub, to_bits, transpose,
+        };
         use crate::kernels::portable_ntt;
         use crate::modulus::Modulus;
-        use crate::ntt::table::{BlockRoots, InverseScale, LATE, NttTable, Roots, VALUES, mirror};
+        use crate::ntt::table::{InverseScale, NttTable, NumberRoots, mirror};
 
-        /// How many words one entry of the late roots serves.
-        const LATE_WORDS: usize = 64;
-        /// How many vectors those are.
-        const LATE_VECTORS: usize = LATE_WORDS / WIDTH;
+        /// The words of the shortest row.
+        const LEAST: usize = 64;
+        /// The vectors of a block that all passes go over before the next block.
+        const LEAF: usize = 2048 / WIDTH;
+        /// The vectors of the groups that the last three layers take together.
+        const SET: usize = 32 / WIDTH;
+        /// How many of these go through the layers together.
+        const SETS: usize = 4;
 
         #[target_feature(enable = $features)]
         pub(super) fn forward(row: &mut [u64], table: &NttTable) {
-            if row.len() < LATE_WORDS {
+            if row.len() < LEAST {
                 return portable_ntt::ntt_forward(row, table);
             }
-            let transform = Transform::new::<2>(table.modulus(), table.roots());
-            transform.forward_block::<true, false>(row.as_chunks_mut().0, 1);
+            let transform = Transform::new::<2>(table.modulus(), table.number_roots());
+            transform.forward_row(row.as_chunks_mut().0);
         }
 
         #[target_feature(enable = $features)]
         pub(super) fn inverse(row: &mut [u64], table: &NttTable, scale: &InverseScale) {
-            if row.len() < LATE_WORDS {
+            if row.len() < LEAST {
                 return portable_ntt::ntt_inverse(row, table, scale);
             }
-            let transform = Transform::new::<1>(table.modulus(), table.roots());
+            let transform = Transform::new::<1>(table.modulus(), table.number_roots());
             let last = [scale.sum(), scale.difference()].map(|w| Factor::broadcast(w, table.modulus()));
-            transform.inverse_block::<true>(row.as_chunks_mut().0, 1, &last);
+            transform.inverse_row(row.as_chunks_mut().0, &last);
+        }
+
+        /// How large the numbers of a row may be, in units of q.
+        #[derive(Clone, Copy)]
+        struct Bound {
+            size: f64,
+            /// `q / 2^53`.
+            error: f64,
+        }
+
+        impl Bound {
+            /// After `layers` layers whose products are at most 1/2 and `estimates` times the error, and whether the numbers that the
+            /// first one does not multiply are reduced before.
+            fn after(self, layers: u32, estimates: f64) -> (bool, Self) {
+                let layer = |size: f64| size + 0.5 + estimates * self.error * size;
+                let all = |size: f64, layers: u32| (0..layers).fold(size, |size, _| layer(size));
+                // A hundredth is left for the roundings of these sizes, and for what reductions leave above 1/2.
+                let plain = all(self.size, layers);
+                if plain * self.error <= 0.99 {
+                    return (false, Self { size: plain, ..self });
+                }
+                let reduced = all(1.0 + estimates * self.error * self.size, layers - 1);
+                (true, Self { size: reduced, ..self })
+            }
         }
 
         struct Transform<'a> {
             prime: Prime,
             /// `2^52 + 2q` forward, `2^52 + q` inverse.
             raised: Vector,
-            /// `q / 2^52`.
-            step: Vector,
-            roots: Roots<'a>,
-        }
-
-        /// How many layers the next pass over a block does: threes down to the last block, but never a lone one after them.
-        const fn layers_of_pass(vectors: usize) -> u32 {
-            match (vectors / LATE_VECTORS).trailing_zeros() {
-                // The block of 64 words: three layers, and the last three of all follow.
-                0 => 3,
-                left @ (1 | 2) => left,
-                4 => 2,
-                _ => 3,
-            }
+            /// `q / 2^53`.
+            error: f64,
+            roots: NumberRoots<'a>,
         }
 
         impl<'a> Transform<'a> {
             /// For rows in `[0, 2 HALF q)`.
             #[inline]
             #[target_feature(enable = $features)]
-            fn new<const HALF: u32>(q: &Modulus, roots: Roots<'a>) -> Self {
+            fn new<const HALF: u32>(q: &Modulus, roots: NumberRoots<'a>) -> Self {
                 let value = q.value() as f64;
-                let (raised, step) = (splat(TWO_52 + f64::from(HALF) * value), splat(value / TWO_52));
-                Self { prime: Prime::new(q), raised, step, roots }
+                let raised = splat(TWO_52 + f64::from(HALF) * value);
+                Self { prime: Prime::new(q), raised, error: value / (2.0 * TWO_52), roots }
+            }
+
+            #[target_feature(enable = $features)]
+            fn forward_row(&self, row: &mut [Words]) {
+                let start = Bound { size: 2.0, error: self.error };
+                let (streams, bound) = if has_odd_layers(row.len()) {
+                    self.forward_pass::<8, 2, true, false>(row, 1);
+                    (8, start.after(3, 1.0).1)
+                } else {
+                    self.forward_pass::<4, 4, true, false>(row, 1);
+                    (4, start.after(2, 1.0).1)
+                };
+                if row.len() <= LEAF {
+                    return self.forward_leaf(row, row.len() / streams, streams, bound);
+                }
+                let length = row.len() / streams;
+                for (i, block) in row.chunks_exact_mut(length).enumerate() {
+                    self.forward_block(block, streams + i, bound);
+                }
             }
 
             /// Transforms the block of layer `m` whose number is `index - m`: its root is entry `index` of the early roots.
-            ///
-            /// The first pass reads words, the others the bits of numbers. `REDUCE` alternates from pass to pass.
             #[target_feature(enable = $features)]
-            fn forward_block<const FIRST: bool, const REDUCE: bool>(&self, block: &mut [Words], index: usize) {
-                let layers = layers_of_pass(block.len());
-                match layers {
-                    1 => self.forward_pass::<2, FIRST, REDUCE>(block, index),
-                    2 => self.forward_pass::<4, FIRST, REDUCE>(block, index),
-                    _ => self.forward_pass::<8, FIRST, REDUCE>(block, index),
+            fn forward_block(&self, block: &mut [Words], index: usize, bound: Bound) {
+                if block.len() <= LEAF {
+                    return self.forward_leaf(block, block.len(), index, bound);
                 }
-                if block.len() == LATE_VECTORS {
-                    return self.forward_late(block, index);
+                let (reduce, bound) = bound.after(2, 1.0);
+                if reduce {
+                    self.forward_pass::<4, 4, false, true>(block, index);
+                } else {
+                    self.forward_pass::<4, 4, false, false>(block, index);
                 }
-                let length = block.len() >> layers;
+                let length = block.len() / 4;
                 for (i, block) in block.chunks_exact_mut(length).enumerate() {
-                    let index = (index << layers) + i;
-                    if REDUCE {
-                        self.forward_block::<false, false>(block, index);
-                    } else {
-                        self.forward_block::<false, true>(block, index);
-                    }
+                    self.forward_block(block, 4 * index + i, bound);
                 }
             }
 
+            /// Transforms the blocks of `length` vectors side by side in a leaf; the first has root `index`.
+            #[target_feature(enable = $features)]
+            fn forward_leaf(&self, leaf: &mut [Words], mut length: usize, mut index: usize, mut bound: Bound) {
+                while length > SET / 4 {
+                    let (reduce, after) = bound.after(2, 1.0);
+                    match (length > SET, reduce) {
+                        (true, false) => self.forward_passes::<4, false>(leaf, length, index),
+                        (true, true) => self.forward_passes::<4, true>(leaf, length, index),
+                        (false, false) => self.forward_passes::<2, false>(leaf, length, index),
+                        (false, true) => self.forward_passes::<2, true>(leaf, length, index),
+                    }
+                    (length, index, bound) = (length / 4, 4 * index, after);
+                }
+                let (reduce, _) = bound.after(3, 1.5);
+                // A group of eight words has the root of a layer that the early roots would have next.
+                let first = (index - self.roots.early.len()) / WIDTH;
+                match (leaf.len() > SET * 2, reduce) {
+                    (true, false) => self.forward_late::<SETS, false>(leaf, first),
+                    (true, true) => self.forward_late::<SETS, true>(leaf, first),
+                    (false, false) => self.forward_late::<2, false>(leaf, first),
+                    (false, true) => self.forward_late::<2, true>(leaf, first),
+                }
+            }
+
+            #[target_feature(enable = $features)]
+            fn forward_passes<const U: usize, const REDUCE: bool>(
+                &self,
+                leaf: &mut [Words],
+                length: usize,
+                index: usize,
+            ) {
+                for (i, block) in leaf.chunks_exact_mut(length).enumerate() {
+                    self.forward_pass::<4, U, false, REDUCE>(block, index + i);
+                }
+            }
+
+            /// The layers among `R` streams of a block, `U` columns together; the first pass reads words.
             #[inline]
             #[target_feature(enable = $features)]
-            fn forward_pass<const R: usize, const FIRST: bool, const REDUCE: bool>(
+            fn forward_pass<const R: usize, const U: usize, const FIRST: bool, const REDUCE: bool>(
                 &self,
                 block: &mut [Words],
                 index: usize,
             ) {
                 let prime = self.prime;
-                let factors = self.early_factors::<R>(index);
-                let streams = streams::<R>(block);
+                let roots = self.early_roots::<R>(index);
+                let streams = streams::<R, U>(block);
+                let product = |y, i: usize| prime.mul(y, factor(&roots[i]));
                 for column in 0..streams[0].len() {
-                    let mut x = [splat(0.0); R];
-                    for (r, x) in x.iter_mut().enumerate() {
-                        *x = if FIRST {
-                            numbers_less(load(&streams[r][column]), self.raised)
-                        } else {
-                            load_bits(&streams[r][column])
-                        };
-                        if REDUCE {
-                            *x = prime.reduce(*x);
+                    let mut x = [[splat(0.0); R]; U];
+                    for (u, x) in x.iter_mut().enumerate() {
+                        for (r, x) in x.iter_mut().enumerate() {
+                            let words = load(&streams[r][column][u]);
+                            *x = if FIRST { numbers_less(words, self.raised) } else { from_bits(words) };
+                            if REDUCE && r < R / 2 {
+                                *x = prime.reduce(*x);
+                            }
                         }
                     }
-                    let product = |y, root| prime.mul(y, factors.get(root));
                     // Layer by layer with constant distances, so that the vectors stay in registers.
                     if R > 4 {
-                        forward_layer::<R, 4>(&mut x, product);
+                        x.iter_mut().for_each(|x| forward_layer::<R, 4>(x, product));
                     }
-                    if R > 2 {
-                        forward_layer::<R, 2>(&mut x, product);
-                    }
-                    forward_layer::<R, 1>(&mut x, product);
-                    for (r, x) in x.iter().enumerate() {
-                        store_bits(&mut streams[r][column], *x);
+                    x.iter_mut().for_each(|x| forward_layer::<R, 2>(x, product));
+                    x.iter_mut().for_each(|x| forward_layer::<R, 1>(x, product));
+                    for (u, x) in x.iter().enumerate() {
+                        for (r, x) in x.iter().enumerate() {
+                            store(&mut streams[r][column][u], to_bits(*x));
+                        }
                     }
                 }
             }
 
-            /// The last three layers of the 64 words whose first root is entry `index` of the early roots.
+            /// The last three layers of groups of 32 words, of which the first has entry `first` of the late roots.
             #[inline]
             #[target_feature(enable = $features)]
-            fn forward_late(&self, block: &mut [Words], index: usize) {
+            fn forward_late<const U: usize, const REDUCE: bool>(&self, leaf: &mut [Words], first: usize) {
                 let prime = self.prime;
-                let roots = &self.roots.blocks[index - self.roots.blocks.len()];
-                for (side, groups) in block.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-                    let mut x = turn_in(groups.each_ref().map(|words| load_bits(words)));
-                    for x in &mut x {
-                        *x = prime.reduce(*x);
+                let sets = leaf.as_chunks_mut::<SET>().0.as_chunks_mut::<U>().0;
+                let roots = self.roots.late[first..].as_chunks::<U>().0;
+                for (sets, roots) in sets.iter_mut().zip(roots) {
+                    let mut x = sets.each_ref().map(|set| turn_in(set.each_ref().map(|words| from_bits(load(words)))));
+                    if REDUCE {
+                        x.iter_mut().for_each(|x| x[..4].iter_mut().for_each(|x| *x = prime.reduce(*x)));
                     }
-                    let product = |y, root| prime.mul_by_estimate(y, self.late_root(roots, root, side));
-                    forward_layer::<8, 4>(&mut x, product);
-                    forward_layer::<8, 2>(&mut x, product);
-                    forward_layer::<8, 1>(&mut x, product);
-                    for x in &mut x {
-                        *x = prime.positive(prime.reduce(*x));
-                    }
-                    for (words_out, x) in groups.iter_mut().zip(turn_out(x)) {
-                        store(words_out, words(x));
+                    let product = |u: usize| move |y, i: usize| prime.mul_by_estimate(y, load_numbers(&roots[u][i]));
+                    x.iter_mut().enumerate().for_each(|(u, x)| forward_layer::<8, 4>(x, product(u)));
+                    x.iter_mut().enumerate().for_each(|(u, x)| forward_layer::<8, 2>(x, product(u)));
+                    x.iter_mut().enumerate().for_each(|(u, x)| forward_layer::<8, 1>(x, product(u)));
+                    for (set, x) in sets.iter_mut().zip(x) {
+                        for (words, x) in set.iter_mut().zip(turn_out(x.map(|x| prime.reduce(x)))) {
+                            store(words, prime.canonical(x));
+                        }
                     }
                 }
             }
 
-            /// The mirror of [`Transform::forward_block`]; in the `LAST` pass, the last layer multiplies sums and differences by
-            /// the two factors of `last`, and words are written.
+            /// The mirror of [`Transform::forward_row`]; the last layer multiplies sums and differences by the two factors of `last`.
             #[target_feature(enable = $features)]
-            fn inverse_block<const LAST: bool>(&self, block: &mut [Words], index: usize, last: &[Factor; 2]) {
-                let layers = layers_of_pass(block.len());
-                if block.len() == LATE_VECTORS {
-                    self.inverse_late(block, index);
+            fn inverse_row(&self, row: &mut [Words], last: &[Factor; 2]) {
+                let streams = if has_odd_layers(row.len()) { 8 } else { 4 };
+                let length = row.len() / streams;
+                if row.len() <= LEAF {
+                    self.inverse_leaf(row, length, streams);
                 } else {
-                    let length = block.len() >> layers;
-                    for (i, block) in block.chunks_exact_mut(length).enumerate() {
-                        self.inverse_block::<false>(block, (index << layers) + i, last);
+                    for (i, block) in row.chunks_exact_mut(length).enumerate() {
+                        self.inverse_block(block, streams + i);
                     }
                 }
-                match layers {
-                    1 => self.inverse_pass::<2, LAST>(block, index, last),
-                    2 => self.inverse_pass::<4, LAST>(block, index, last),
-                    _ => self.inverse_pass::<8, LAST>(block, index, last),
+                if streams == 8 {
+                    self.inverse_last::<8, 2>(row, last);
+                } else {
+                    self.inverse_last::<4, 2>(row, last);
                 }
             }
 
+            /// The mirror of [`Transform::forward_block`].
+            #[target_feature(enable = $features)]
+            fn inverse_block(&self, block: &mut [Words], index: usize) {
+                if block.len() <= LEAF {
+                    return self.inverse_leaf(block, block.len(), index);
+                }
+                let length = block.len() / 4;
+                for (i, block) in block.chunks_exact_mut(length).enumerate() {
+                    self.inverse_block(block, 4 * index + i);
+                }
+                self.inverse_pass::<4>(block, index);
+            }
+
+            /// The mirror of [`Transform::forward_leaf`].
+            #[target_feature(enable = $features)]
+            fn inverse_leaf(&self, leaf: &mut [Words], length: usize, index: usize) {
+                // Blocks of the leaf, groups of four times as many, and so on: as many as the leaf has groups of eight words.
+                let first = index * (length / (SET / 4)) - self.roots.early.len();
+                if leaf.len() > SET * 2 {
+                    self.inverse_late::<SETS>(leaf, first / WIDTH);
+                } else {
+                    self.inverse_late::<2>(leaf, first / WIDTH);
+                }
+                let mut short = SET;
+                while short <= length {
+                    let index = index * (length / short);
+                    for (i, block) in leaf.chunks_exact_mut(short).enumerate() {
+                        if short > SET {
+                            self.inverse_pass::<4>(block, index + i);
+                        } else {
+                            self.inverse_pass::<2>(block, index + i);
+                        }
+                    }
+                    short *= 4;
+                }
+            }
+
+            /// The mirror of [`Transform::forward_pass`] for four streams.
             #[inline]
             #[target_feature(enable = $features)]
-            fn inverse_pass<const R: usize, const LAST: bool>(
-                &self,
-                block: &mut [Words],
-                index: usize,
-                last: &[Factor; 2],
-            ) {
+            fn inverse_pass<const U: usize>(&self, block: &mut [Words], index: usize) {
                 let prime = self.prime;
-                let factors = self.early_factors::<R>(mirror(index));
-                let streams = streams::<R>(block);
+                let roots = self.early_roots::<4>(mirror(index));
+                let streams = streams::<4, U>(block);
+                let product = |y, i: usize| prime.mul(y, factor(&roots[i]));
                 for column in 0..streams[0].len() {
-                    let mut x = [splat(0.0); R];
-                    for (r, x) in x.iter_mut().enumerate() {
-                        *x = prime.reduce(load_bits(&streams[r][column]));
-                    }
-                    let product = |y, root| prime.mul(y, factors.get(root));
-                    // The last layer has one root, for the differences, or the two factors in its place.
-                    let sum = |y| if LAST { prime.mul(y, last[0]) } else { y };
-                    let difference = |y, root| {
-                        if LAST { prime.mul(y, last[1]) } else { product(y, root) }
-                    };
-                    match R {
-                        2 => inverse_layer::<R, 1>(&mut x, sum, difference),
-                        4 => {
-                            inverse_layer::<R, 1>(&mut x, |y| y, product);
-                            inverse_layer::<R, 2>(&mut x, sum, difference);
-                        }
-                        _ => {
-                            inverse_layer::<R, 1>(&mut x, |y| y, product);
-                            inverse_layer::<R, 2>(&mut x, |y| y, product);
-                            inverse_layer::<R, 4>(&mut x, sum, difference);
+                    let mut x: [[Vector; 4]; U] = std::array::from_fn(|u| {
+                        std::array::from_fn(|r| from_bits(load(&streams[r][column][u])))
+                    });
+                    x.iter_mut().for_each(|x| inverse_layer::<4, 1>(x, |y, _| y, product));
+                    x.iter_mut().for_each(|x| {
+                        inverse_layer::<4, 2>(x, |y, i| if i == 0 { prime.reduce(y) } else { y }, product);
+                    });
+                    for (u, x) in x.iter().enumerate() {
+                        for (r, x) in x.iter().enumerate() {
+                            store(&mut streams[r][column][u], to_bits(*x));
                         }
                     }
-                    for (r, x) in x.iter().enumerate() {
-                        if LAST {
-                            store(&mut streams[r][column], words(prime.positive(*x)));
-                        } else {
-                            store_bits(&mut streams[r][column], *x);
+                }
+            }
+
+            /// The pass over the whole row, which writes words.
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn inverse_last<const R: usize, const U: usize>(&self, row: &mut [Words], last: &[Factor; 2]) {
+                let prime = self.prime;
+                let roots = self.early_roots::<R>(mirror(1));
+                let streams = streams::<R, U>(row);
+                let product = |y, i: usize| prime.mul(y, factor(&roots[i]));
+                let (sum, difference) = (|y, _| prime.mul(y, last[0]), |y, _| prime.mul(y, last[1]));
+                for column in 0..streams[0].len() {
+                    let mut x: [[Vector; R]; U] = std::array::from_fn(|u| {
+                        std::array::from_fn(|r| from_bits(load(&streams[r][column][u])))
+                    });
+                    if R == 4 {
+                        x.iter_mut().for_each(|x| inverse_layer::<R, 1>(x, |y, _| prime.reduce(y), product));
+                        x.iter_mut().for_each(|x| inverse_layer::<R, 2>(x, sum, difference));
+                    } else {
+                        x.iter_mut().for_each(|x| inverse_layer::<R, 1>(x, |y, _| y, product));
+                        let reduce = |y, i: usize| if i % 4 < 2 { prime.reduce(y) } else { y };
+                        x.iter_mut().for_each(|x| inverse_layer::<R, 2>(x, reduce, product));
+                        x.iter_mut().for_each(|x| inverse_layer::<R, 4>(x, sum, difference));
+                    }
+                    for (u, x) in x.iter().enumerate() {
+                        for (r, x) in x.iter().enumerate() {
+                            store(&mut streams[r][column][u], prime.canonical(*x));
                         }
                     }
                 }
@@ -237,60 +356,56 @@ macro_rules! fma_ntt {
             /// The mirror of [`Transform::forward_late`]: it reads words in `[0, 2q)`.
             #[inline]
             #[target_feature(enable = $features)]
-            fn inverse_late(&self, block: &mut [Words], index: usize) {
+            fn inverse_late<const U: usize>(&self, leaf: &mut [Words], first: usize) {
                 let prime = self.prime;
-                let roots = &self.roots.blocks[mirror(index) - self.roots.blocks.len()];
-                for (side, groups) in block.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-                    // Lane by lane the opposite group's roots: the groups go in backwards.
-                    let mut x =
-                        turn_in(opposite(groups.each_ref().map(|words| numbers_less(load(words), self.raised))));
-                    for x in &mut x {
-                        *x = prime.reduce(*x);
-                    }
-                    let product = |y, root| prime.mul_by_estimate(y, self.late_root(roots, root, 1 - side));
-                    inverse_layer::<8, 1>(&mut x, |y| y, product);
-                    inverse_layer::<8, 2>(&mut x, |y| y, product);
-                    let last = prime.center(self.late_root(roots, 0, 1 - side));
-                    inverse_layer::<8, 4>(&mut x, |y| y, |y, _| prime.mul_by_estimate(y, last));
-                    for (words_out, x) in groups.iter_mut().zip(opposite(turn_out(x))) {
-                        store_bits(words_out, x);
+                let sets = leaf.as_chunks_mut::<SET>().0.as_chunks_mut::<U>().0;
+                // The roots of opposite groups, whose lanes are opposite too: the groups go in backwards.
+                let end = self.roots.late.len() - first;
+                let roots = self.roots.late[..end].as_rchunks::<U>().1;
+                for (sets, roots) in sets.iter_mut().zip(roots.iter().rev()) {
+                    let mut x = sets.each_ref().map(|set| {
+                        turn_in(opposite(set.each_ref().map(|words| numbers_less(load(words), self.raised))))
+                    });
+                    let product =
+                        |u: usize| move |y, i: usize| prime.mul_by_estimate(y, load_numbers(&roots[U - 1 - u][i]));
+                    let layers = x.iter_mut().enumerate();
+                    layers.for_each(|(u, x)| inverse_layer::<8, 1>(x, |y, _| y, product(u)));
+                    let layers = x.iter_mut().enumerate();
+                    layers.for_each(|(u, x)| inverse_layer::<8, 2>(x, |y, _| y, product(u)));
+                    let reduce = |y, i: usize| if i < 3 { prime.reduce(y) } else { y };
+                    let layers = x.iter_mut().enumerate();
+                    layers.for_each(|(u, x)| inverse_layer::<8, 4>(x, reduce, product(u)));
+                    for (set, x) in sets.iter_mut().zip(x) {
+                        for (words, x) in set.iter_mut().zip(opposite(turn_out(x))) {
+                            store(words, to_bits(x));
+                        }
                     }
                 }
             }
 
-            /// The roots of the layers among `R` streams of the block with root `index`, in layer order.
+            /// The roots of the layers among `R` streams of the block with root `index`, in layer order, with their ratios.
             #[inline]
             #[target_feature(enable = $features)]
-            fn early_factors<const R: usize>(&self, index: usize) -> EarlyFactors {
-                // The roots of a block of 64 words lie together, and its pass has eight streams.
-                if let Some(block) = index.checked_sub(self.roots.blocks.len()) {
-                    let [a, b, c, d, e, f, g, _] = self.roots.blocks[block][VALUES];
-                    return self.factors_of([a, b, c, 0], [d, e, f, g]);
+            fn early_roots<const R: usize>(&self, index: usize) -> [[f64; 2]; 7] {
+                let mut roots = [[0.0; 2]; 7];
+                for (i, root) in roots.iter_mut().take(R - 1).enumerate() {
+                    let layer = (i + 1).ilog2();
+                    *root = self.roots.early[(index << layer) + i + 1 - (1 << layer)];
                 }
-                let root = |i: usize| self.roots.root(i).value;
-                // Fewer than eight streams never come last, so that the second layer's roots exist even if they are not used.
-                let upper = [root(index), root(2 * index), root(2 * index + 1), 0];
-                let lower = if R == 8 { [0, 1, 2, 3].map(|i| root(4 * index + i)) } else { [0; WIDTH] };
-                self.factors_of(upper, lower)
+                roots
             }
+        }
 
-            #[inline]
-            #[target_feature(enable = $features)]
-            fn factors_of(&self, upper: Words, lower: Words) -> EarlyFactors {
-                let mut factors = EarlyFactors { upper: [[0; WIDTH]; 2], lower: [[0; WIDTH]; 2] };
-                put(&mut factors.upper, self.prime.factors(load(&upper)));
-                put(&mut factors.lower, self.prime.factors(load(&lower)));
-                factors
-            }
+        /// Whether a row of so many vectors has an odd number of layers before the last three.
+        const fn has_odd_layers(vectors: usize) -> bool {
+            (vectors / (SET / 4)).trailing_zeros() % 2 == 1
+        }
 
-            /// Entry `i` of the last three layers' roots for four of the eight groups, in `[0, q)`.
-            #[inline]
-            #[target_feature(enable = $features)]
-            fn late_root(&self, roots: &BlockRoots, i: usize, side: usize) -> Vector {
-                let quotient = numbers(load(&roots[LATE + i].as_chunks().0[side]));
-                // The integer nearest to w' q / 2^52: see `value_of_quotient`.
-                Prime::nearest(quotient, self.step)
-            }
+        /// A root with its ratio, in every lane.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn factor(&[value, ratio]: &[f64; 2]) -> Factor {
+            Factor { value: splat(value), ratio: splat(ratio) }
         }
 
         /// The layer that joins vectors `HALF` apart: `x, y -> x + w y, x - w y`; `product(y, i)` multiplies by root `i` in
@@ -308,52 +423,32 @@ macro_rules! fma_ntt {
             }
         }
 
-        /// The mirror of [`forward_layer`]: `x, y -> sum(x + y), w (y - x)`, with the roots of each layer backwards.
+        /// The mirror of [`forward_layer`]: `x, y -> sum(x + y, i), w (y - x)` for `x` at place `i`, with the roots of each layer
+        /// backwards.
         #[inline]
         #[target_feature(enable = $features)]
         fn inverse_layer<const R: usize, const HALF: usize>(
             x: &mut [Vector; R],
-            sum: impl Fn(Vector) -> Vector,
+            sum: impl Fn(Vector, usize) -> Vector,
             product: impl Fn(Vector, usize) -> Vector,
         ) {
             for pair in 0..R / 2 {
                 let (block, i) = (pair / HALF, pair / HALF * 2 * HALF + pair % HALF);
                 let (plus, minus) = (add(x[i], x[i + HALF]), sub(x[i + HALF], x[i]));
-                (x[i], x[i + HALF]) = (sum(plus), product(minus, 2 * (R / (2 * HALF) - 1) - block));
+                (x[i], x[i + HALF]) = (sum(plus, i), product(minus, 2 * (R / (2 * HALF) - 1) - block));
             }
         }
 
-        /// The factors of a pass, to be broadcast from memory: bits of values and ratios.
-        struct EarlyFactors {
-            /// One factor for the first layer and two for the second.
-            upper: [Words; 2],
-            /// Four for the third.
-            lower: [Words; 2],
-        }
-
-        impl EarlyFactors {
-            /// Factor `i` in layer order.
-            #[inline]
-            #[target_feature(enable = $features)]
-            fn get(&self, i: usize) -> Factor {
-                let ([values, ratios], at) = if i < 3 { (&self.upper, i) } else { (&self.lower, i - 3) };
-                Factor { value: splat(f64::from_bits(values[at])), ratio: splat(f64::from_bits(ratios[at])) }
-            }
-        }
-
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn put([values, ratios]: &mut [Words; 2], factor: Factor) {
-            store_bits(values, factor.value);
-            store_bits(ratios, factor.ratio);
-        }
-
-        /// `R` equal parts of a block.
+        /// `R` equal parts of a block, `U` vectors at a time.
         #[inline(always)]
-        fn streams<const R: usize>(block: &mut [Words]) -> [&mut [Words]; R] {
-            let length = block.len() / R;
-            let mut parts = block.chunks_exact_mut(length);
-            std::array::from_fn(|_| parts.next().expect("a block has R parts"))
+        fn streams<const R: usize, const U: usize>(block: &mut [Words]) -> [&mut [[Words; U]]; R] {
+            let columns = block.len() / R / U;
+            let mut rest = block.as_chunks_mut::<U>().0;
+            std::array::from_fn(|_| {
+                let (part, others) = std::mem::take(&mut rest).split_at_mut(columns);
+                rest = others;
+                part
+            })
         }
 
         /// Four groups of eight numbers, two vectors each, to eight vectors with a lane for each group.

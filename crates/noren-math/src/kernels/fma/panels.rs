@@ -4,8 +4,8 @@
 macro_rules! fma_panels {
     ($features:literal) => {
         use super::arithmetic::numbers;
-        use super::lanes::{Vector, WIDTH, add_words, broadcast, load, store};
-        use super::sums::{Fold, Sum};
+        use super::lanes::{Vector, WIDTH, broadcast, load, splat, store};
+        use super::sums::{Fold, Sum, Unit};
         use crate::kernels::operands::KeyRows;
         use crate::kernels::panels::{Panel, PanelKernels};
         use crate::kernels::places::GROUP;
@@ -31,12 +31,19 @@ macro_rules! fma_panels {
         #[target_feature(enable = $features)]
         fn write_group(
             out: [&mut [u64; GROUP]; 2],
-            products: impl ExactSizeIterator<Item = ([Vector; COLUMNS], [[Vector; COLUMNS]; 2])>,
+            products: impl Iterator<Item = ([Vector; COLUMNS], [[Vector; COLUMNS]; 2])>,
             add: bool,
             fold: &Fold,
         ) {
-            let mut sums = [[Sum::start(products.len()); COLUMNS]; 2];
-            for (factor, image) in products {
+            let unit = Unit::ANY;
+            let mut sums = out.each_ref().map(|out| {
+                let low = if add { vectors(out) } else { [splat(0.0); COLUMNS] };
+                low.map(|low| Sum::start(unit, low))
+            });
+            for (i, (factor, image)) in products.enumerate() {
+                if i > 0 && i % unit.terms == 0 {
+                    sums = sums.map(|sums| sums.map(|sum| Sum::start(unit, fold.reduce(sum))));
+                }
                 for (sums, image) in sums.iter_mut().zip(image) {
                     for (sum, (factor, image)) in sums.iter_mut().zip(factor.into_iter().zip(image)) {
                         sum.add(factor, image);
@@ -44,18 +51,15 @@ macro_rules! fma_panels {
                 }
             }
             for (out, sums) in out.into_iter().zip(sums) {
-                for (out, mut sum) in out.as_chunks_mut().0.iter_mut().zip(sums) {
-                    if add {
-                        sum.low = add_words(sum.low, load(out));
-                    }
-                    store(out, fold.reduce(sum));
+                for (out, sum) in out.as_chunks_mut().0.iter_mut().zip(sums) {
+                    store(out, fold.words(sum));
                 }
             }
         }
 
         #[target_feature(enable = $features)]
         fn products(out: &mut [&mut [u64]], &Panel { factors, images, .. }: &Panel, add: bool, q: &Modulus) {
-            let (n, sums, fold) = (out[0].len(), out.len() / 2, Fold::new(q));
+            let (n, sums, fold) = (out[0].len(), out.len() / 2, Fold::new(q, Unit::ANY));
             let terms = images.len() / (2 * n);
             let (images, factors) = (images.as_chunks::<GROUP>().0.as_chunks::<2>().0, factors.as_chunks::<GROUP>().0);
             for (group, images) in images.chunks_exact(terms).enumerate() {
@@ -72,7 +76,7 @@ macro_rules! fma_panels {
 
         #[target_feature(enable = $features)]
         fn stretched(out: &mut [[&mut [u64]; 2]], factors: &[&[u64]], rows: KeyRows, q: &Modulus) {
-            let (n, terms, fold) = (out[0][0].len(), factors.len() / out.len(), Fold::new(q));
+            let (n, terms, fold) = (out[0][0].len(), factors.len() / out.len(), Fold::new(q, Unit::ANY));
             if terms == 0 {
                 return out.as_flattened_mut().iter_mut().for_each(|row| row.fill(0));
             }

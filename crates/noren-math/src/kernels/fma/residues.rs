@@ -3,7 +3,7 @@
 /// Expands to the arithmetic over the lanes in scope, whose functions need the CPU features that the string names.
 macro_rules! fma_residues {
     ($features:literal) => {
-        use super::arithmetic::{Factor, Prime, numbers, words};
+        use super::arithmetic::{Factor, Prime, numbers};
         use super::lanes::{
             Integers, Vector, above, add, add_words, and, and_not, broadcast, equal, shift_right, splat, sub, sub_words,
         };
@@ -69,11 +69,12 @@ macro_rules! fma_residues {
 
             /// `a * b`. Range: in `[0, q)`, out `[0, q)`.
             ///
-            /// The product's estimate is off by at most `2^50 / 2^52`, so the remainder is at most `3q/4` in size.
+            /// The estimate of the quotient, which is below q, is off by at most `3q / 2^53`, so the remainder is at most `7q/8` in
+            /// size.
             #[inline]
             #[target_feature(enable = $features)]
             pub(super) fn mul(self, a: Integers, b: Integers) -> Integers {
-                words(self.prime.positive(self.prime.mul_by_estimate(numbers(a), numbers(b))))
+                self.prime.canonical(self.prime.mul_by_estimate(numbers(a), numbers(b)))
             }
 
             /// `a * b + c`. Range: in `[0, q)`, out `[0, q)`.
@@ -103,7 +104,7 @@ macro_rules! fma_residues {
             #[inline]
             #[target_feature(enable = $features)]
             pub(super) fn mul(self, a: Integers) -> Integers {
-                words(self.prime.positive(self.prime.mul(numbers(a), self.factor)))
+                self.prime.canonical(self.prime.mul(numbers(a), self.factor))
             }
 
             /// `a * w + c`. Range: in `[0, q)`, out `[0, q)`.
@@ -118,7 +119,7 @@ macro_rules! fma_residues {
             #[target_feature(enable = $features)]
             pub(super) fn sub_mul(self, a: Integers, b: Integers) -> Integers {
                 let difference = sub(numbers(a), numbers(b));
-                words(self.prime.positive(self.prime.mul(difference, self.factor)))
+                self.prime.canonical(self.prime.mul(difference, self.factor))
             }
         }
 
@@ -139,7 +140,7 @@ macro_rules! fma_residues {
             #[inline]
             #[target_feature(enable = $features)]
             pub(super) fn reduce_word(self, a: Integers) -> Integers {
-                words(self.prime.positive(self.prime.reduce(numbers(a))))
+                self.prime.canonical(self.prime.reduce(numbers(a)))
             }
         }
 
@@ -182,7 +183,7 @@ macro_rules! fma_residues {
                 let low = numbers(and(raised, broadcast(u64::from(u32::MAX))));
                 let folded = add(self.prime.mul(high, self.high_factor), sub(low, self.offset));
                 // At most 2^51 + 2^32 in size.
-                words(self.prime.positive(self.prime.reduce(folded)))
+                self.prime.canonical(self.prime.reduce(folded))
             }
         }
     };

@@ -1,16 +1,27 @@
 //! Kernels that add over many rows and reduce once.
 //!
-//! A product of two numbers below 2^50 is cut exactly into `2^51 h + l` with `|l| <= 2^50`: adding it to `2^103`
-//! with one rounding leaves `h` in the last bits, and the same multiply-add once more, from the other side, gives
-//! `l`. Both parts are then added up as integers in 64 bits, so the sums are exact and need no reduction on the way.
+//! # Why the sums are exact
+//!
+//! A sum starts at `C = 2^c` in `f64`, and each product `a b` is added with one rounding: `h' = rn(h + a b)`. While the sum of the
+//! products is below C, all `h` lie in `[C, 2C]`, where numbers are multiples of `u = 2^(c - 52)`. So `h - h'` is exact, and
+//! `l = a b + (h - h')`, what the rounding left out, is an integer of at most `u/2` in size, which one more fused step gives
+//! exactly. These are added up beside. At the end the sum is `H + L` with `H = h - C`, exact too.
+//!
+//! *Reduction.* For k, an integer near `rn(H * rn(1/q))`, `|H - k q| <= q/2 + |H| / 2^52` (`arithmetic.rs`, two roundings; a k above
+//! `2^53` is as near, for it is an integer already). That is below `2^53`, an integer, and so one fused step gives it exactly.
+//! With L, it is below `2^53` as well if `t` products of numbers below `2^x` and `2^y`, of which none may leave C, obey
+//!
+//! `t 2^(x + y) <= 2^c` and `q/2 + t 2^(x + y - 52) + t 2^(c - 53) + q < 2^53`,
+//!
+//! where L may start at a residue. For `q = 3` it must stay below `3 * 2^51`, which `Prime::reduce` needs. Longer sums are reduced
+//! after each `t` products (`Unit`).
 
 /// Expands to these kernels over the lanes in scope, whose functions need the CPU features that the string names.
 macro_rules! fma_sums {
     ($features:literal) => {
-        use super::arithmetic::{Factor, Prime, TWO_52, numbers, words};
+        use super::arithmetic::{Prime, TWO_52, numbers};
         use super::lanes::{
-            Integers, Vector, WIDTH, Words, add, add_words, and, arrange, broadcast, load, mul_add, shift_right,
-            shift_right_each, splat, store, sub, to_bits,
+            Integers, Vector, WIDTH, Words, add, arrange, broadcast, load, mul_add, shift_right_each, splat, store, sub,
         };
         use super::residues::Sum as Residues;
         use crate::kernels::operands::{KEY_GROUP, KEY_TILE, MAX_TERMS, MovedProducts};
@@ -26,108 +37,104 @@ macro_rules! fma_sums {
         /// The whole blocks of a row.
         type Blocks<'a> = &'a [[u64; BLOCK]];
 
-        /// Bits of a product below its high part.
-        const LOW_BITS: u32 = 51;
-        /// `2^103`: what is added to it keeps multiples of `2^51`.
-        const HIGH_UNIT: f64 = TWO_52 * (1u64 << LOW_BITS) as f64;
-        /// `3 * 2^51`: a number of at most `2^50` added to it keeps the exponent.
-        const LOW_UNIT: f64 = 3.0 * (1u64 << LOW_BITS) as f64;
+        /// How products are added up: where sums start, and after how many products they are reduced.
+        #[derive(Clone, Copy)]
+        pub(super) struct Unit {
+            start: f64,
+            pub(super) terms: usize,
+        }
 
-        /// Sums of products as `2^51 high + low`, words modulo 2^64, `low` signed.
+        impl Unit {
+            /// For products of any numbers below `2^50`, modulo any prime: `c = 103`.
+            pub(super) const ANY: Self = Self { start: TWO_52 * (1u64 << 51) as f64, terms: 4 };
+
+            /// For products of numbers below `2^50` with residues: for primes below `2^48`, `c = 102`, and below `2^44`, `c = 100`.
+            pub(super) fn of_residues(q: &Modulus) -> Self {
+                match q.value().ilog2() {
+                    ..44 => Self { start: TWO_52 * (1u64 << 48) as f64, terms: 40 },
+                    44..48 => Self { start: TWO_52 * (1u64 << 50) as f64, terms: 12 },
+                    _ => Self::ANY,
+                }
+            }
+        }
+
+        /// A sum of products.
         #[derive(Clone, Copy)]
         pub(super) struct Sum {
-            high: Integers,
-            pub(super) low: Integers,
+            high: Vector,
+            low: Vector,
         }
 
         impl Sum {
-            /// The start of a sum of `terms` products, so that it ends at their value, `low` raised by [`LOW_OFFSET`].
+            /// A sum that starts at an integer of at most q in size.
             #[inline]
             #[target_feature(enable = $features)]
-            pub(super) fn start(terms: usize) -> Self {
-                let terms = terms as u64;
-                Self {
-                    high: broadcast(HIGH_UNIT.to_bits().wrapping_mul(terms).wrapping_neg()),
-                    low: broadcast(LOW_OFFSET.wrapping_sub(LOW_UNIT.to_bits().wrapping_mul(terms))),
-                }
+            pub(super) fn start(unit: Unit, low: Vector) -> Self {
+                Self { high: splat(unit.start), low }
             }
 
-            /// Adds `a * b`. Range: in `[0, 2^50)`.
+            /// Adds `a * b`. Range: as [`Unit`] says.
             #[inline]
             #[target_feature(enable = $features)]
             pub(super) fn add(&mut self, a: Vector, b: Vector) {
-                // 2^103 + 2^51 h: products below 2^100 keep the exponent, so the bits count h.
-                let high = mul_add(a, b, splat(HIGH_UNIT));
-                // 3 * 2^51 - 2^51 h, exact: both terms are multiples of 2^51 below 2^104, and so is the constant.
-                let rest = sub(splat(HIGH_UNIT + LOW_UNIT), high);
-                // 3 * 2^51 + l, exact: an integer between 2^52 and 2^53.
-                let low = mul_add(a, b, rest);
-                self.high = add_words(self.high, to_bits(high));
-                self.low = add_words(self.low, to_bits(low));
+                let high = mul_add(a, b, self.high);
+                self.low = add(self.low, mul_add(a, b, sub(self.high, high)));
+                self.high = high;
             }
         }
 
-        /// Above 64 low parts of at most `2^50`, so that the raised sum is positive and below `2^58`.
-        const LOW_OFFSET: u64 = 1 << 57;
-
-        /// Constants that reduce a [`Sum`].
+        /// The prime that sums are reduced by.
+        #[derive(Clone, Copy)]
         pub(super) struct Fold {
             prime: Prime,
-            /// `2^51`, `2^77` (`2^51` times a cut at 26 bits) and `2^26` modulo q.
-            powers: [Factor; 3],
-            offset: Vector,
+            start: Vector,
         }
 
         impl Fold {
-            /// Where a sum below `2^58` is cut: into less than `2^32` and `2^26`.
-            const CUT: i32 = 26;
-
             #[inline]
             #[target_feature(enable = $features)]
-            pub(super) fn new(q: &Modulus) -> Self {
-                let power = |bits: u32| Factor::broadcast(q.shoup(q.reduce_u128(1 << bits)), q);
-                Self {
-                    prime: Prime::new(q),
-                    powers: [power(LOW_BITS), power(LOW_BITS + Self::CUT as u32), power(Self::CUT as u32)],
-                    offset: splat(q.reduce(LOW_OFFSET) as f64),
-                }
+            pub(super) fn new(q: &Modulus, unit: Unit) -> Self {
+                Self { prime: Prime::new(q), start: splat(unit.start) }
             }
 
-            /// The sum modulo q. Range: at most [`MAX_TERMS`] products, out `[0, q)`.
+            /// The sum modulo q, at most `q/2 + 1` in size.
             #[inline]
             #[target_feature(enable = $features)]
-            pub(super) fn reduce(&self, sum: Sum) -> Integers {
-                let mask = broadcast((1 << Self::CUT) - 1);
-                let top = |x| numbers(shift_right::<{ Self::CUT }>(x));
-                let bottom = |x| numbers(and(x, mask));
-                let high = add(
-                    self.prime.mul(bottom(sum.high), self.powers[0]),
-                    self.prime.mul(top(sum.high), self.powers[1]),
-                );
-                let low = add(self.prime.mul(top(sum.low), self.powers[2]), sub(bottom(sum.low), self.offset));
-                // Three products of at most 3q/4, the offset and 2^26: below 2^52 in size.
-                words(self.prime.positive(self.prime.reduce(add(high, low))))
+            pub(super) fn reduce(&self, sum: Sum) -> Vector {
+                self.prime.reduce(add(self.prime.rest(sub(sum.high, self.start)), sum.low))
+            }
+
+            /// The sum modulo q as words.
+            #[inline]
+            #[target_feature(enable = $features)]
+            pub(super) fn words(&self, sum: Sum) -> Integers {
+                self.prime.canonical(self.reduce(sum))
             }
         }
 
         #[target_feature(enable = $features)]
         pub(super) fn inner_product(out: &mut [u64], pairs: &[(&[u64], &[u64])], q: &Modulus) {
-            let fold = Fold::new(q);
+            let (unit, fold) = (Unit::ANY, Fold::new(q, Unit::ANY));
             let mut views: [(Blocks<'_>, Blocks<'_>); MAX_TERMS] = [(&[], &[]); MAX_TERMS];
             let views = &mut views[..pairs.len()];
             for (view, (a, b)) in views.iter_mut().zip(pairs) {
                 *view = (a.as_chunks().0, b.as_chunks().0);
             }
             for (j, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
-                let mut sums = [Sum::start(pairs.len()); COLUMNS];
-                for (a, b) in views.iter() {
-                    let (a, b) = (vectors(&a[j]), vectors(&b[j]));
-                    for column in 0..COLUMNS {
-                        sums[column].add(numbers(load(&a[column])), numbers(load(&b[column])));
+                let mut sums = [Sum::start(unit, splat(0.0)); COLUMNS];
+                for (i, views) in views.chunks(unit.terms).enumerate() {
+                    if i > 0 {
+                        sums = sums.map(|sum| Sum::start(unit, fold.reduce(sum)));
+                    }
+                    for (a, b) in views {
+                        let (a, b) = (vectors(&a[j]), vectors(&b[j]));
+                        for column in 0..COLUMNS {
+                            sums[column].add(numbers(load(&a[column])), numbers(load(&b[column])));
+                        }
                     }
                 }
                 for (out, sum) in vectors_mut(out).iter_mut().zip(sums) {
-                    store(out, fold.reduce(sum));
+                    store(out, fold.words(sum));
                 }
             }
             portable::inner_product_from(out.len() / BLOCK * BLOCK, out, pairs, q);
@@ -144,7 +151,7 @@ macro_rules! fma_sums {
             }
             // Groups of about one size.
             let group = rows.len().div_ceil(rows.len().div_ceil(KEY_GROUP));
-            let fold = Fold::new(q);
+            let fold = Fold::new(q, Unit::ANY);
             let (left_blocks, right_blocks) = (left.as_chunks_mut().0, right.as_chunks_mut().0);
             for (tile, (left, right)) in left_blocks.chunks_mut(TILE).zip(right_blocks.chunks_mut(TILE)).enumerate() {
                 let start = tile * KEY_TILE;
@@ -155,6 +162,8 @@ macro_rules! fma_sums {
             }
             portable::inner_product_pair_from(n / BLOCK * BLOCK, [left, right], rows, key, q);
         }
+
+        const _: () = assert!(KEY_GROUP <= Unit::ANY.terms, "the digits of a group are summed before a reduction");
 
         /// The sums over one group of digits for the words of rows of `n` from `start` on, added to `out` if `ADD`.
         #[inline]
@@ -172,7 +181,12 @@ macro_rules! fma_sums {
                 *view = [&row[start..], &pair[start..n], &pair[n + start..]].map(|words| words.as_chunks().0);
             }
             for (j, (left, right)) in left.iter_mut().zip(right).enumerate() {
-                let mut sums = [[Sum::start(rows.len()); COLUMNS]; 2];
+                let mut sums = [&*left, &*right].map(|out| {
+                    std::array::from_fn::<_, COLUMNS, _>(|column| {
+                        let low = if ADD { numbers(load(&vectors(out)[column])) } else { splat(0.0) };
+                        Sum::start(Unit::ANY, low)
+                    })
+                });
                 for [row, left_key, right_key] in views.iter() {
                     let row = vectors(&row[j]);
                     for (sums, key) in sums.iter_mut().zip([vectors(&left_key[j]), vectors(&right_key[j])]) {
@@ -182,11 +196,8 @@ macro_rules! fma_sums {
                     }
                 }
                 for (out, sums) in [left, right].into_iter().zip(sums) {
-                    for (out, mut sum) in vectors_mut(out).iter_mut().zip(sums) {
-                        if ADD {
-                            sum.low = add_words(sum.low, load(out));
-                        }
-                        store(out, fold.reduce(sum));
+                    for (out, sum) in vectors_mut(out).iter_mut().zip(sums) {
+                        store(out, fold.words(sum));
                     }
                 }
             }
@@ -200,7 +211,7 @@ macro_rules! fma_sums {
             add: bool,
             q: &Modulus,
         ) {
-            let (fold, residues) = (Fold::new(q), Residues::new(q));
+            let (fold, residues) = (Fold::new(q, Unit::ANY), Residues::new(q));
             for (i, group) in products.groups().enumerate() {
                 let acc = [&mut *left, &mut *right];
                 if add || i > 0 {
@@ -231,13 +242,13 @@ macro_rules! fma_sums {
             let lanes = load(&std::array::from_fn(|lane| (lane * LANE_BITS) as u64));
             let (left, right) = (left.as_chunks_mut::<GROUP>().0, right.as_chunks_mut::<GROUP>().0);
             for (j, place) in places.iter().enumerate() {
-                let mut sums = [
-                    [Sum::start(rows.len() + usize::from(plus.is_some())); COLUMNS],
-                    [Sum::start(rows.len()); COLUMNS],
-                ];
+                let mut sums = [[Sum::start(Unit::ANY, splat(0.0)); COLUMNS]; 2];
                 if let Some((row, factor)) = plus {
                     for (sum, x) in sums[0].iter_mut().zip(vectors(&row[j])) {
                         sum.add(numbers(load(x)), factor);
+                        if rows.len() == Unit::ANY.terms {
+                            *sum = Sum::start(Unit::ANY, fold.reduce(*sum));
+                        }
                     }
                 }
                 for [row, left_key, right_key] in views.iter() {
@@ -250,7 +261,7 @@ macro_rules! fma_sums {
                 }
                 let group = place.group() - first;
                 for (acc, sums) in [&mut left[group], &mut right[group]].into_iter().zip(sums) {
-                    let sums = sums.map(|sum| fold.reduce(sum));
+                    let sums = sums.map(|sum| fold.words(sum));
                     for (half, acc) in vectors_mut(acc).iter_mut().enumerate() {
                         let start = half * WIDTH;
                         let order = shift_right_each(broadcast(place.0 >> (start * LANE_BITS)), lanes);

@@ -59,8 +59,9 @@ each_register! {
     fn neg_mul_add(a: Vector, b: Vector, c: Vector) -> Vector { vfmsq_f64(c, a, b) }
     fn neg_mul_sub(a: Vector, b: Vector, c: Vector) -> Vector { vfmsq_f64(vnegq_f64(c), a, b) }
     fn floor(a: Vector) -> Vector { vrndmq_f64(a) }
-    fn where_less(a: Vector, b: Vector, x: Vector) -> Vector {
-        vreinterpretq_f64_u64(vandq_u64(vcltq_f64(a, b), vreinterpretq_u64_f64(x)))
+    fn nearest(a: Vector) -> Vector { vrndnq_f64(a) }
+    fn where_negative(x: Vector, a: Vector, b: Vector) -> Vector {
+        vbslq_f64(vcltzq_s64(vreinterpretq_s64_f64(x)), a, b)
     }
 }
 
