@@ -200,7 +200,8 @@ impl NttTable {
     /// The roots as words; the first call makes those of all primes that were prepared together.
     pub(crate) fn roots(&self) -> Roots<'_> {
         let count = words(self.degree);
-        let roots = &self.roots.words.get_or_init(|| self.roots.write(count, write_roots))[self.place * count..][..count];
+        let roots =
+            &self.roots.words.get_or_init(|| self.roots.write(count, write_roots))[self.place * count..][..count];
         let (upper, blocks) = roots.split_at(2 * blocks(self.degree));
         Roots { upper: upper.as_chunks().0, blocks: blocks.as_chunks().0.as_chunks().0 }
     }

@@ -29,7 +29,7 @@
 macro_rules! fma_arithmetic {
     ($features:literal) => {
         use super::lanes::{
-            Integers, Vector, broadcast, from_bits, add, mul, mul_add, nearest, neg_mul_add, or, splat, sub, to_bits,
+            Integers, Vector, add, broadcast, from_bits, mul, mul_add, nearest, neg_mul_add, or, splat, sub, to_bits,
             where_negative, xor,
         };
         use crate::modulus::{Modulus, ShoupFactor};

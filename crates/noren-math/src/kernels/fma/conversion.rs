@@ -54,9 +54,8 @@ macro_rules! fma_conversion {
                 let mut parts = units.map(|unit| [Sum::start(unit, splat(0.0)); C]);
                 for (i, (views, weights)) in views.chunks(terms).zip(weights.chunks(terms)).enumerate() {
                     if i > 0 {
-                        parts = std::array::from_fn(|s| {
-                            parts[s].map(|part| Sum::start(units[s], folds[s].reduce(part)))
-                        });
+                        parts =
+                            std::array::from_fn(|s| parts[s].map(|part| Sum::start(units[s], folds[s].reduce(part))));
                     }
                     for (view, weights) in views.iter().zip(weights) {
                         let x = view[j].each_ref().map(|words| numbers(load(words)));

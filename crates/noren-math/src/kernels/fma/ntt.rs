@@ -1,10 +1,10 @@
 //! The transform of four lanes, on signed integers in `f64`.
 //!
-//! Between the first load and the last store the row holds the bits of `f64`. All layers but the last three run two at a time
-//!, the first pass three where their number is odd: in passes over whole blocks, depth first down to blocks that
-//! the nearest cache holds, then pass after pass over such a block. The last three layers run within 32 words that are
-//! transposed, so that they too act between vectors. The inverse is the mirror image. Several columns, or groups of 32 words, go
-//! through a layer together, since one alone waits for its own results.
+//! Between the first load and the last store the row holds the bits of `f64`. All layers but the last three run two at a time, the
+//! first pass three where their number is odd: in passes over whole blocks, depth first down to blocks that the nearest cache
+//! holds, then pass after pass over such a block. The last three layers run within 32 words that are transposed, so that they too
+//! act between vectors. The inverse is the mirror image. Two columns, or two sets of 32 words, go through a layer together, since
+//! one alone waits for its own results.
 //!
 //! # Ranges
 //!
@@ -44,8 +44,10 @@ macro_rules! fma_ntt {
         const LEAF: usize = 2048 / WIDTH;
         /// The vectors of the groups that the last three layers take together.
         const SET: usize = 32 / WIDTH;
-        /// How many of these go through the layers together.
-        const SETS: usize = 4;
+        /// How many columns of vectors go through the layers of a pass together.
+        const COLUMNS: usize = 2;
+        /// How many sets of groups go through the last layers together.
+        const SETS: usize = 2;
 
         #[target_feature(enable = $features)]
         pub(super) fn forward(row: &mut [u64], table: &NttTable) {
@@ -113,10 +115,10 @@ macro_rules! fma_ntt {
             fn forward_row(&self, row: &mut [Words]) {
                 let start = Bound { size: 2.0, error: self.error };
                 let (streams, bound) = if has_odd_layers(row.len()) {
-                    self.forward_pass::<8, 2, true, false>(row, 1);
+                    self.forward_pass::<8, true, false>(row, 1);
                     (8, start.after(3, 1.0).1)
                 } else {
-                    self.forward_pass::<4, 4, true, false>(row, 1);
+                    self.forward_pass::<4, true, false>(row, 1);
                     (4, start.after(2, 1.0).1)
                 };
                 if row.len() <= LEAF {
@@ -136,9 +138,9 @@ macro_rules! fma_ntt {
                 }
                 let (reduce, bound) = bound.after(2, 1.0);
                 if reduce {
-                    self.forward_pass::<4, 4, false, true>(block, index);
+                    self.forward_pass::<4, false, true>(block, index);
                 } else {
-                    self.forward_pass::<4, 4, false, false>(block, index);
+                    self.forward_pass::<4, false, false>(block, index);
                 }
                 let length = block.len() / 4;
                 for (i, block) in block.chunks_exact_mut(length).enumerate() {
@@ -151,51 +153,39 @@ macro_rules! fma_ntt {
             fn forward_leaf(&self, leaf: &mut [Words], mut length: usize, mut index: usize, mut bound: Bound) {
                 while length > SET / 4 {
                     let (reduce, after) = bound.after(2, 1.0);
-                    match (length > SET, reduce) {
-                        (true, false) => self.forward_passes::<4, false>(leaf, length, index),
-                        (true, true) => self.forward_passes::<4, true>(leaf, length, index),
-                        (false, false) => self.forward_passes::<2, false>(leaf, length, index),
-                        (false, true) => self.forward_passes::<2, true>(leaf, length, index),
+                    for (i, block) in leaf.chunks_exact_mut(length).enumerate() {
+                        if reduce {
+                            self.forward_pass::<4, false, true>(block, index + i);
+                        } else {
+                            self.forward_pass::<4, false, false>(block, index + i);
+                        }
                     }
                     (length, index, bound) = (length / 4, 4 * index, after);
                 }
                 let (reduce, _) = bound.after(3, 1.5);
                 // A group of eight words has the root of a layer that the early roots would have next.
                 let first = (index - self.roots.early.len()) / WIDTH;
-                match (leaf.len() > SET * 2, reduce) {
-                    (true, false) => self.forward_late::<SETS, false>(leaf, first),
-                    (true, true) => self.forward_late::<SETS, true>(leaf, first),
-                    (false, false) => self.forward_late::<2, false>(leaf, first),
-                    (false, true) => self.forward_late::<2, true>(leaf, first),
+                if reduce {
+                    self.forward_late::<true>(leaf, first);
+                } else {
+                    self.forward_late::<false>(leaf, first);
                 }
             }
 
-            #[target_feature(enable = $features)]
-            fn forward_passes<const U: usize, const REDUCE: bool>(
-                &self,
-                leaf: &mut [Words],
-                length: usize,
-                index: usize,
-            ) {
-                for (i, block) in leaf.chunks_exact_mut(length).enumerate() {
-                    self.forward_pass::<4, U, false, REDUCE>(block, index + i);
-                }
-            }
-
-            /// The layers among `R` streams of a block, `U` columns together; the first pass reads words.
+            /// The layers among `R` streams of a block, some columns together; the first pass reads words.
             #[inline]
             #[target_feature(enable = $features)]
-            fn forward_pass<const R: usize, const U: usize, const FIRST: bool, const REDUCE: bool>(
+            fn forward_pass<const R: usize, const FIRST: bool, const REDUCE: bool>(
                 &self,
                 block: &mut [Words],
                 index: usize,
             ) {
                 let prime = self.prime;
                 let roots = self.early_roots::<R>(index);
-                let streams = streams::<R, U>(block);
+                let streams = streams::<R>(block);
                 let product = |y, i: usize| prime.mul(y, factor(&roots[i]));
                 for column in 0..streams[0].len() {
-                    let mut x = [[splat(0.0); R]; U];
+                    let mut x = [[splat(0.0); R]; COLUMNS];
                     for (u, x) in x.iter_mut().enumerate() {
                         for (r, x) in x.iter_mut().enumerate() {
                             let words = load(&streams[r][column][u]);
@@ -222,22 +212,28 @@ macro_rules! fma_ntt {
             /// The last three layers of groups of 32 words, of which the first has entry `first` of the late roots.
             #[inline]
             #[target_feature(enable = $features)]
-            fn forward_late<const U: usize, const REDUCE: bool>(&self, leaf: &mut [Words], first: usize) {
+            fn forward_late<const REDUCE: bool>(&self, leaf: &mut [Words], first: usize) {
                 let prime = self.prime;
-                let sets = leaf.as_chunks_mut::<SET>().0.as_chunks_mut::<U>().0;
-                let roots = self.roots.late[first..].as_chunks::<U>().0;
+                let sets = leaf.as_chunks_mut::<SET>().0.as_chunks_mut::<SETS>().0;
+                let roots = self.roots.late[first..].as_chunks::<SETS>().0;
                 for (sets, roots) in sets.iter_mut().zip(roots) {
-                    let mut x = sets.each_ref().map(|set| turn_in(set.each_ref().map(|words| from_bits(load(words)))));
-                    if REDUCE {
-                        x.iter_mut().for_each(|x| x[..4].iter_mut().for_each(|x| *x = prime.reduce(*x)));
+                    let mut x = [[splat(0.0); SET]; SETS];
+                    for (set, x) in sets.iter().zip(&mut x) {
+                        for (words, x) in set.iter().zip(&mut *x) {
+                            *x = from_bits(load(words));
+                        }
+                        *x = turn_in(*x);
+                        if REDUCE {
+                            x[..4].iter_mut().for_each(|x| *x = prime.reduce(*x));
+                        }
                     }
                     let product = |u: usize| move |y, i: usize| prime.mul_by_estimate(y, load_numbers(&roots[u][i]));
                     x.iter_mut().enumerate().for_each(|(u, x)| forward_layer::<8, 4>(x, product(u)));
                     x.iter_mut().enumerate().for_each(|(u, x)| forward_layer::<8, 2>(x, product(u)));
                     x.iter_mut().enumerate().for_each(|(u, x)| forward_layer::<8, 1>(x, product(u)));
-                    for (set, x) in sets.iter_mut().zip(x) {
-                        for (words, x) in set.iter_mut().zip(turn_out(x.map(|x| prime.reduce(x)))) {
-                            store(words, prime.canonical(x));
+                    for (set, x) in sets.iter_mut().zip(&x) {
+                        for (words, x) in set.iter_mut().zip(turn_out(*x)) {
+                            store(words, prime.canonical(prime.reduce(x)));
                         }
                     }
                 }
@@ -256,9 +252,9 @@ macro_rules! fma_ntt {
                     }
                 }
                 if streams == 8 {
-                    self.inverse_last::<8, 2>(row, last);
+                    self.inverse_last::<8>(row, last);
                 } else {
-                    self.inverse_last::<4, 2>(row, last);
+                    self.inverse_last::<4>(row, last);
                 }
             }
 
@@ -272,7 +268,7 @@ macro_rules! fma_ntt {
                 for (i, block) in block.chunks_exact_mut(length).enumerate() {
                     self.inverse_block(block, 4 * index + i);
                 }
-                self.inverse_pass::<4>(block, index);
+                self.inverse_pass(block, index);
             }
 
             /// The mirror of [`Transform::forward_leaf`].
@@ -280,20 +276,12 @@ macro_rules! fma_ntt {
             fn inverse_leaf(&self, leaf: &mut [Words], length: usize, index: usize) {
                 // Blocks of the leaf, groups of four times as many, and so on: as many as the leaf has groups of eight words.
                 let first = index * (length / (SET / 4)) - self.roots.early.len();
-                if leaf.len() > SET * 2 {
-                    self.inverse_late::<SETS>(leaf, first / WIDTH);
-                } else {
-                    self.inverse_late::<2>(leaf, first / WIDTH);
-                }
+                self.inverse_late(leaf, first / WIDTH);
                 let mut short = SET;
                 while short <= length {
                     let index = index * (length / short);
                     for (i, block) in leaf.chunks_exact_mut(short).enumerate() {
-                        if short > SET {
-                            self.inverse_pass::<4>(block, index + i);
-                        } else {
-                            self.inverse_pass::<2>(block, index + i);
-                        }
+                        self.inverse_pass(block, index + i);
                     }
                     short *= 4;
                 }
@@ -302,15 +290,18 @@ macro_rules! fma_ntt {
             /// The mirror of [`Transform::forward_pass`] for four streams.
             #[inline]
             #[target_feature(enable = $features)]
-            fn inverse_pass<const U: usize>(&self, block: &mut [Words], index: usize) {
+            fn inverse_pass(&self, block: &mut [Words], index: usize) {
                 let prime = self.prime;
                 let roots = self.early_roots::<4>(mirror(index));
-                let streams = streams::<4, U>(block);
+                let streams = streams::<4>(block);
                 let product = |y, i: usize| prime.mul(y, factor(&roots[i]));
                 for column in 0..streams[0].len() {
-                    let mut x: [[Vector; 4]; U] = std::array::from_fn(|u| {
-                        std::array::from_fn(|r| from_bits(load(&streams[r][column][u])))
-                    });
+                    let mut x = [[splat(0.0); 4]; COLUMNS];
+                    for (u, x) in x.iter_mut().enumerate() {
+                        for (r, x) in x.iter_mut().enumerate() {
+                            *x = from_bits(load(&streams[r][column][u]));
+                        }
+                    }
                     x.iter_mut().for_each(|x| inverse_layer::<4, 1>(x, |y, _| y, product));
                     x.iter_mut().for_each(|x| {
                         inverse_layer::<4, 2>(x, |y, i| if i == 0 { prime.reduce(y) } else { y }, product);
@@ -326,16 +317,19 @@ macro_rules! fma_ntt {
             /// The pass over the whole row, which writes words.
             #[inline]
             #[target_feature(enable = $features)]
-            fn inverse_last<const R: usize, const U: usize>(&self, row: &mut [Words], last: &[Factor; 2]) {
+            fn inverse_last<const R: usize>(&self, row: &mut [Words], last: &[Factor; 2]) {
                 let prime = self.prime;
                 let roots = self.early_roots::<R>(mirror(1));
-                let streams = streams::<R, U>(row);
+                let streams = streams::<R>(row);
                 let product = |y, i: usize| prime.mul(y, factor(&roots[i]));
                 let (sum, difference) = (|y, _| prime.mul(y, last[0]), |y, _| prime.mul(y, last[1]));
                 for column in 0..streams[0].len() {
-                    let mut x: [[Vector; R]; U] = std::array::from_fn(|u| {
-                        std::array::from_fn(|r| from_bits(load(&streams[r][column][u])))
-                    });
+                    let mut x = [[splat(0.0); R]; COLUMNS];
+                    for (u, x) in x.iter_mut().enumerate() {
+                        for (r, x) in x.iter_mut().enumerate() {
+                            *x = from_bits(load(&streams[r][column][u]));
+                        }
+                    }
                     if R == 4 {
                         x.iter_mut().for_each(|x| inverse_layer::<R, 1>(x, |y, _| prime.reduce(y), product));
                         x.iter_mut().for_each(|x| inverse_layer::<R, 2>(x, sum, difference));
@@ -356,18 +350,22 @@ macro_rules! fma_ntt {
             /// The mirror of [`Transform::forward_late`]: it reads words in `[0, 2q)`.
             #[inline]
             #[target_feature(enable = $features)]
-            fn inverse_late<const U: usize>(&self, leaf: &mut [Words], first: usize) {
+            fn inverse_late(&self, leaf: &mut [Words], first: usize) {
                 let prime = self.prime;
-                let sets = leaf.as_chunks_mut::<SET>().0.as_chunks_mut::<U>().0;
+                let sets = leaf.as_chunks_mut::<SET>().0.as_chunks_mut::<SETS>().0;
                 // The roots of opposite groups, whose lanes are opposite too: the groups go in backwards.
                 let end = self.roots.late.len() - first;
-                let roots = self.roots.late[..end].as_rchunks::<U>().1;
+                let roots = self.roots.late[..end].as_rchunks::<SETS>().1;
                 for (sets, roots) in sets.iter_mut().zip(roots.iter().rev()) {
-                    let mut x = sets.each_ref().map(|set| {
-                        turn_in(opposite(set.each_ref().map(|words| numbers_less(load(words), self.raised))))
-                    });
+                    let mut x = [[splat(0.0); SET]; SETS];
+                    for (set, x) in sets.iter().zip(&mut x) {
+                        for (words, x) in set.iter().zip(&mut *x) {
+                            *x = numbers_less(load(words), self.raised);
+                        }
+                        *x = turn_in(opposite(*x));
+                    }
                     let product =
-                        |u: usize| move |y, i: usize| prime.mul_by_estimate(y, load_numbers(&roots[U - 1 - u][i]));
+                        |u: usize| move |y, i: usize| prime.mul_by_estimate(y, load_numbers(&roots[SETS - 1 - u][i]));
                     let layers = x.iter_mut().enumerate();
                     layers.for_each(|(u, x)| inverse_layer::<8, 1>(x, |y, _| y, product(u)));
                     let layers = x.iter_mut().enumerate();
@@ -375,8 +373,8 @@ macro_rules! fma_ntt {
                     let reduce = |y, i: usize| if i < 3 { prime.reduce(y) } else { y };
                     let layers = x.iter_mut().enumerate();
                     layers.for_each(|(u, x)| inverse_layer::<8, 4>(x, reduce, product(u)));
-                    for (set, x) in sets.iter_mut().zip(x) {
-                        for (words, x) in set.iter_mut().zip(opposite(turn_out(x))) {
+                    for (set, x) in sets.iter_mut().zip(&x) {
+                        for (words, x) in set.iter_mut().zip(opposite(turn_out(*x))) {
                             store(words, to_bits(x));
                         }
                     }
@@ -439,11 +437,11 @@ macro_rules! fma_ntt {
             }
         }
 
-        /// `R` equal parts of a block, `U` vectors at a time.
+        /// `R` equal parts of a block, some columns at a time.
         #[inline(always)]
-        fn streams<const R: usize, const U: usize>(block: &mut [Words]) -> [&mut [[Words; U]]; R] {
-            let columns = block.len() / R / U;
-            let mut rest = block.as_chunks_mut::<U>().0;
+        fn streams<const R: usize>(block: &mut [Words]) -> [&mut [[Words; COLUMNS]]; R] {
+            let columns = block.len() / R / COLUMNS;
+            let mut rest = block.as_chunks_mut::<COLUMNS>().0;
             std::array::from_fn(|_| {
                 let (part, others) = std::mem::take(&mut rest).split_at_mut(columns);
                 rest = others;
