@@ -21,6 +21,7 @@ import records
 from libraries import ROOT
 from machine import RESULTS
 from pages import (
+    avx2,
     bootstrap,
     chain,
     choosing,
@@ -71,13 +72,16 @@ def newest(folder: Path, suite: str) -> Path | None:
     return max(folder.glob(f"????-??-??-{suite}.jsonl"), default=None)
 
 
-def load(folder: Path) -> tuple[Results, list[Path]]:
-    """Read the newest results of all suites of a machine, and those of other machines for suites that it lacks."""
+def load(folder: Path, held: str = "") -> tuple[Results, list[Path]]:
+    """Read the newest results of all suites of a machine, and those of other machines for suites that it lacks.
+
+    held: the end of the suites' names where libraries are held to an instruction set.
+    """
     others = [path.parent for path in folder.parent.glob("*/machine.json") if path.parent != folder]
     paths = []
     for suite in SUITES:
-        elsewhere = [path for other in others if (path := newest(other, suite))]
-        path = newest(folder, suite) or max(elsewhere, key=lambda path: path.name, default=None)
+        elsewhere = [path for other in others if (path := newest(other, suite + held))]
+        path = newest(folder, suite + held) or max(elsewhere, key=lambda path: path.name, default=None)
         paths += [path] if path else []
     return Results(record for path in paths for record in records.read(path)), paths
 
@@ -113,9 +117,14 @@ def compared(folder: Path) -> choosing.Report | None:
 
 
 def blocks(
-    results: Results, recorded: Record, found: Machines, paths: list[Path], report: choosing.Report | None = None
+    results: Results,
+    recorded: Record,
+    found: Machines,
+    paths: list[Path],
+    report: choosing.Report | None = None,
+    held: Results | None = None,
 ) -> Blocks:
-    """Return the maker of each block."""
+    """Return the maker of each block; held are the results of libraries that are held to AVX2."""
     threads = results.values("threads", suite="trace", library="noren")
 
     def each(maker: Callable[[Results, int], str]) -> Callable[[], str]:
@@ -147,6 +156,7 @@ def blocks(
         "chain-ckks": lambda: chain.times_table(results, "ckks"),
         "chain-shapes": lambda: chain.shapes_table(results),
         "chain-recorded": lambda: chain.recorded_table(results, recorded),
+        **{f"avx2-{suite}": partial(avx2.section, held or Results([]), suite) for suite in SUITES},
         "choosing-facts": lambda: choosing.facts(report),
         **{f"choosing-{name}": partial(choosing.section, report, name) for name in choosing.SECTIONS},
         "cyclotomic": lambda: cyclotomic.times_table(results, recorded),
@@ -218,8 +228,10 @@ def main() -> int:
         print(f"no results of {host or 'any machine'} with a machine.json: run bench/run.py", file=sys.stderr)
         return 1
     results, paths = load(RESULTS / host)
+    held, held_paths = load(RESULTS / host, "-avx2")
+    paths += held_paths
     report = compared(RESULTS / host)
-    made = blocks(results, json.loads(RECORDED.read_text()), machines(paths), paths, report)
+    made = blocks(results, json.loads(RECORDED.read_text()), machines(paths), paths, report, held)
     stale = []
     for page in PAGES:
         before = page.read_text()

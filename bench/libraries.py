@@ -60,13 +60,14 @@ class FailedError(Exception):
     """A program failed, or printed something else than records."""
 
 
-def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
-    """Return the libraries of a suite, ours first, installed or not."""
+def libraries(suite: str, tool: Path = TOOL, held: bool = False) -> list[Library]:
+    """Return the libraries of a suite, ours first, installed or not; those that are held use no AVX-512."""
     tenseal, tfhe, torus = PEERS / "tenseal", PEERS / "tfhe-ntt", PEERS / "tfhe-fft"
     kernels = frozenset({"kernels"})
     reductions = frozenset({"product", "inner-product"})
     bootstrap = frozenset({"bootstrap"})
     lattigo = PEERS / "lattigo" / "lattigo"
+    built = "target-avx2" if held else "target"
     everything = [
         Library(
             "noren",
@@ -76,6 +77,7 @@ def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
             | bootstrap
             | reductions
             | {"rns-heaan", "parallel", "chain", "matvec", "cyclotomic", "lookup", "tfhe", "switching", "weak-client"},
+            {"NOREN_ISA": "avx2"} if held else {},
             ours=True,
         ),
         # A device without AVX-512.
@@ -92,9 +94,11 @@ def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
         # Its set with a dense secret, as ours: it needs as much memory again, and minutes.
         Library("lattigo (dense)", [lattigo, "--dense"], bootstrap),
         Library("tenseal", [tenseal / "venv" / "bin" / "python", tenseal / "main.py"], SCHEMES | {"chain"}),
-        Library("tfhe-ntt", [tfhe / "target" / "release" / "bench-tfhe-ntt"], kernels),
-        Library("tfhe-fft", [torus / "target" / "release" / "bench-tfhe-fft"], kernels),
-        Library("tfhe-rs", [PEERS / "tfhe-rs" / "target" / "release" / "bench-tfhe-rs"], reductions | {"tfhe"}),
+        Library("tfhe-ntt", [tfhe / built / "release" / "bench-tfhe-ntt"], kernels),
+        Library("tfhe-fft", [torus / built / "release" / "bench-tfhe-fft"], kernels),
+        Library("tfhe-rs", [PEERS / "tfhe-rs" / built / "release" / "bench-tfhe-rs"], reductions | {"tfhe"}),
         Library("tfhe-ntt (AVX2)", [tfhe / "target-avx2" / "release" / "bench-tfhe-ntt"], kernels),
     ]
-    return [library for library in everything if suite in library.suites]
+    # Builds for AVX2 beside those for the processor.
+    others = {"noren (AVX2)", "noren (portable)", "tfhe-ntt (AVX2)"} if held else set()
+    return [library for library in everything if suite in library.suites and library.name not in others]

@@ -1,6 +1,6 @@
 """Run benchmarks of noren and of installed peers side by side, write JSON lines, and print a Markdown table.
 
-    python bench/run.py --suite ckks [--threads 1,2] [--log-n 14,15,16] [--rounds 2] [--seconds 0.3] [--out FILE]
+    python bench/run.py --suite ckks [--threads 1,2] [--log-n 14,15,16] [--isa avx2] [--rounds 2] [--seconds 0.3]
 
 Each round runs every library once for each step of the suite, alternating, so that all of them see the same machine.
 The table shows the median over rounds and the ratio peer / noren: above 1, noren is faster. Peers that are not
@@ -250,9 +250,10 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--workload", type=lambda text: text.split(","), help="workloads of the suite tfhe")
     made.add_argument("--quick", action="store_true", help="no repetitions after slow peers, none with real messages")
     made.add_argument("--without", action="append", default=[], metavar="LIBRARY", help="leave it out (repeatable)")
+    made.add_argument("--isa", choices=["avx2"], help="hold all libraries to these instructions")
     made.add_argument("--rounds", type=int, help="default: as many as the suite needs")
     made.add_argument("--seconds", type=float, help="time for each operation in each round")
-    made.add_argument("--out", type=Path, help="default: bench/results/HOST/DATE-SUITE.jsonl")
+    made.add_argument("--out", type=Path, help="default: bench/results/HOST/DATE-SUITE[-ISA].jsonl")
     made.add_argument("--host", help="default: the folder of this kind of machine")
     made.add_argument("--tool", type=Path, default=TOOL, help="the program noren")
     made.add_argument("--from", dest="source", type=Path, help="make the table of this results file, run nothing")
@@ -261,7 +262,8 @@ def parser() -> argparse.ArgumentParser:
 
 def chosen(suite: str, options: argparse.Namespace) -> list[Library]:
     """Return the libraries of a suite but those that are to be left out."""
-    return [library for library in libraries(suite, options.tool) if library.name not in options.without]
+    found = libraries(suite, options.tool, options.isa is not None)
+    return [library for library in found if library.name not in options.without]
 
 
 def append(path: Path, measured: Sequence[Record]) -> None:
@@ -291,7 +293,8 @@ def main() -> int:
         common = ["--seconds", str(seconds)]
         if suite not in THREADS:
             common += ["--threads", ",".join(map(str, options.threads))]
-        out: Path = options.out or folder / f"{description['date']}-{suite}.jsonl"
+        name = "-".join([description["date"], suite, *([options.isa] if options.isa else [])])
+        out: Path = options.out or folder / f"{name}.jsonl"
         out.parent.mkdir(parents=True, exist_ok=True)
         # What was measured before an interruption stays here, for --from.
         part = out.with_name(out.name + ".part")

@@ -22,10 +22,12 @@ else
     skip tfhe-ntt "cargo build failed"
 fi
 
-# For the processor that they are measured on, as their authors advise.
+# For the processor that they are measured on, as their authors advise; and for processors without AVX-512.
 for peer in tfhe-fft tfhe-rs; do
     RUSTFLAGS="-C target-cpu=native" cargo build --release --quiet --manifest-path $peer/Cargo.toml \
         --target-dir $peer/target || skip $peer "cargo build failed"
+    RUSTFLAGS="-C target-cpu=x86-64-v3" cargo build --release --quiet --manifest-path $peer/Cargo.toml \
+        --target-dir $peer/target-avx2 --no-default-features || skip "$peer for AVX2" "cargo build failed"
 done
 
 if "${PYTHON:-python3}" -m venv tenseal/venv && tenseal/venv/bin/pip install --quiet --disable-pip-version-check tenseal; then
