@@ -93,6 +93,12 @@ pub(super) fn fence() {
 
 #[inline]
 #[target_feature(enable = "avx2,fma")]
+pub(super) fn prefetch(words: &Words) {
+    _mm_prefetch::<_MM_HINT_T0>(words.as_ptr().cast());
+}
+
+#[inline]
+#[target_feature(enable = "avx2,fma")]
 pub(super) fn prefetch_far(row: &[f64]) {
     for line in row.as_chunks::<{ LINE / size_of::<f64>() }>().0 {
         _mm_prefetch::<_MM_HINT_T1>(line.as_ptr().cast());

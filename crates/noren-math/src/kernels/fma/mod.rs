@@ -11,6 +11,7 @@
 //! |---|---|
 //! | `load`, `store`, `load_numbers`, `store_numbers`, `get`, `set` | words and numbers of memory, at any address |
 //! | `stream`, `fence` | `store` past the caches at a multiple of the vector's bytes; orders such stores before later ones |
+//! | `prefetch` | a hint: the line of the words into the nearest cache |
 //! | `prefetch_far` | a hint: the row's lines into a cache for what is not needed at once |
 //! | `to_bits`, `from_bits` | the bits of a number as a word, and back |
 //! | `broadcast`, `splat` | one word, one number |

@@ -106,6 +106,9 @@ pub(super) unsafe fn stream(words: &mut Words, vector: Integers) {
 pub(super) fn fence() {}
 
 #[inline]
+pub(super) fn prefetch(_: &Words) {}
+
+#[inline]
 pub(super) fn prefetch_far(_: &[f64]) {}
 
 #[inline]
