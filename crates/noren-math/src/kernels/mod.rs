@@ -53,6 +53,7 @@ mod vector_rows;
 mod vector_torus;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector_torus_blocks;
+mod vector_torus_halves;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector_torus_layers;
 #[cfg(target_arch = "x86_64")]
