@@ -92,7 +92,7 @@ macro_rules! vector_torus {
                             return portable_torus::forward(spectrum, a, scale, fft);
                         }
                         let scale = splat(scale);
-                        transform(spectrum, fft, a, |words| mul($signed(words), scale), &[]);
+                        transform(spectrum, fft, a, |words| $signed(words, scale), &[]);
                     }
 
                     #[target_feature(enable = $features)]
@@ -389,7 +389,7 @@ macro_rules! vector_torus {
                                 if TERMS == PAIR_TERMS {
                                     let [u, v] = [0, 1].map(|bit| factors[bit][part][QUAD * q + g]);
                                     k = plus_product(k, v, group_part(&key[2][g], part));
-                                    k = plus_product(product(u, k), v, group_part(&key[1][g], part));
+                                    k = plus_product(product(v, group_part(&key[1][g], part)), u, k);
                                 }
                                 sum[g] = plus_product(sum[g], group_part(as_group(&digits[g]), part), k);
                             }

@@ -73,14 +73,14 @@ fn neg_mul_sub(a: Vector, b: Vector, c: Vector) -> Vector {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn signed_32(words: &[u32; WIDTH]) -> Vector {
-    _mm512_cvtepi32_pd(load_32(words))
+fn signed_32(words: &[u32; WIDTH], scale: Vector) -> Vector {
+    mul(_mm512_cvtepi32_pd(load_32(words)), scale)
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
-fn signed_64(words: &[u64; WIDTH]) -> Vector {
-    _mm512_cvtepi64_pd(load_64(words))
+fn signed_64(words: &[u64; WIDTH], scale: Vector) -> Vector {
+    mul(_mm512_cvtepi64_pd(load_64(words)), scale)
 }
 
 /// The constants of [`Digit::of`], in all lanes.

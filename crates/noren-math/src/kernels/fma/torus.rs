@@ -7,8 +7,7 @@ macro_rules! fma_torus {
         use super::lanes::{
             Integers, Vector, WIDTH, add, add_64, add_lower_32, add_words, and, broadcast, from_bits, get,
             load as load_64, load_numbers as load, mul, mul_add, mul_sub, neg_mul_add, neg_mul_sub, or, prefetch_far,
-            set, shift_left, shift_right_each, signed_32, signed_64, splat, sub, sub_words, to_bits, transpose,
-            unsigned_32,
+            set, shift_left, shift_right_each, signed_32, signed_64, splat, sub, to_bits, transpose, unsigned_32,
         };
         use crate::kernels::vector_torus::vector_torus;
         use crate::kernels::vector_torus_halves::torus_halves;
@@ -77,13 +76,14 @@ macro_rules! fma_torus {
         #[inline]
         #[target_feature(enable = $features)]
         fn add_nearest_64(words: &Cell<[u64; WIDTH]>, x: Vector) {
+            /// `MAGIC` less its own upper bits, which those of the lower half then bring back.
+            const UPPER: f64 = MAGIC - (MAGIC.to_bits() >> 32) as f64;
             let x = centred::<64>(x);
             // The nearest multiple of 2^32, and what is left: exact, as it has no bits below the last one of x.
-            let upper = mul_add(x, splat(1.0 / TWO_32), splat(MAGIC));
-            let rest = neg_mul_add(sub(upper, splat(MAGIC)), splat(TWO_32), x);
+            let upper = mul_add(x, splat(1.0 / TWO_32), splat(UPPER));
+            let rest = neg_mul_add(sub(upper, splat(UPPER)), splat(TWO_32), x);
             let lower = to_bits(add(rest, splat(MAGIC)));
-            let lower = sub_words(lower, to_bits(splat(MAGIC)));
-            // The bits of MAGIC leave with the shift.
+            // The upper bits of UPPER leave with the shift.
             let steps = add_words(shift_left::<32>(to_bits(upper)), lower);
             add_64(words, steps);
         }
@@ -92,9 +92,9 @@ macro_rules! fma_torus {
         #[inline]
         #[target_feature(enable = $features)]
         fn centred<const BITS: u32>(x: Vector) -> Vector {
-            // The last bit of a sum with this counts 2^BITS: it is x rounded to a multiple of that.
-            let magic = splat(MAGIC * (1u128 << BITS) as f64);
-            sub(x, sub(add(x, magic), magic))
+            let q = (1u128 << BITS) as f64;
+            let multiple = sub(mul_add(x, splat(1.0 / q), splat(MAGIC)), splat(MAGIC));
+            neg_mul_add(multiple, splat(q), x)
         }
 
         /// Exchanges rows and columns of 4 x 4 points.
