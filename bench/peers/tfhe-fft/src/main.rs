@@ -111,7 +111,14 @@ fn multiplies(transform: &mut Transform, a: &[u64]) -> bool {
 
 fn print(log_n: u32, op: &str, note: &str, timing: Option<Timing>) {
     let n = 1usize << log_n;
-    let isa = if is_x86_feature_detected!("avx512f") { "avx512" } else { "native" };
+    let avx2 = !cfg!(feature = "avx512") && is_x86_feature_detected!("avx2");
+    let isa = if avx2 {
+        "avx2"
+    } else if is_x86_feature_detected!("avx512f") {
+        "avx512"
+    } else {
+        "native"
+    };
     let note = if timing.is_some() { note } else { "wrong result: no time" };
     println!(
         r#"{{"suite":"kernels","op":"{op}","library":"tfhe-fft","version":"{VERSION}","n":{n},"limbs":1,"log_qp":64,"special":0,"dnum":0,"slots":0,"security":"none","isa":"{isa}","threads":1,{},"peak_rss_bytes":{},"note":"{note}"}}"#,

@@ -29,12 +29,24 @@ impl Step {
         let timing = timing.map(|all| Timing { median: all.median / per, mad: all.mad / per, ..all });
         let Self { workload, threads, .. } = self;
         let Set { degree, word_bits, name } = set;
-        let isa = if is_x86_feature_detected!("avx512f") { "avx512" } else { "native" };
+        let isa = isa();
         let note = if right { "" } else { "wrong result: no time" };
         println!(
             r#"{{"suite":"tfhe","op":"{op}","library":"tfhe-rs","version":"{VERSION}","n":{degree},"limbs":1,"log_qp":{word_bits},"special":0,"dnum":0,"slots":0,"security":"128","isa":"{isa}","threads":{threads},{},"peak_rss_bytes":{},"note":"{note}","set":"{name}","workload":"{workload}","batch":{batch}}}"#,
             Timing::fields(timing),
             peak_rss()
         );
+    }
+}
+
+/// The instruction set that TFHE-rs was built for, or has here.
+pub fn isa() -> &'static str {
+    let avx2 = !cfg!(feature = "avx512") && is_x86_feature_detected!("avx2");
+    if avx2 {
+        "avx2"
+    } else if is_x86_feature_detected!("avx512f") {
+        "avx512"
+    } else {
+        "native"
     }
 }

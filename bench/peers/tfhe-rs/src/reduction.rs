@@ -8,7 +8,7 @@ use tfhe::integer::{RadixCiphertext, ServerKey, gen_keys_radix};
 use tfhe::shortint::parameters::v1_8::V1_8_PARAM_MESSAGE_2_CARRY_2_KS32_PBS_TUNIFORM_2M128;
 
 use crate::driver::{Timing, peak_rss, time_slow};
-use crate::record::VERSION;
+use crate::record::{VERSION, isa};
 
 /// The fastest of its sets of 2^-128.
 const SET: &str = "2_2, KS32_PBS_TUNIFORM_2M128";
@@ -62,7 +62,7 @@ pub fn run(case: &Case<'_>) {
     let first = start.elapsed();
     let right = client.decrypt::<u64>(&result) == expected & mask;
     let timing = right.then(|| time_slow(first, seconds, &mut || drop(black_box(call()))));
-    let isa = if is_x86_feature_detected!("avx512f") { "avx512" } else { "native" };
+    let isa = isa();
     let note = if right { "" } else { "wrong result: no time" };
     let op = suite.replace('-', "_");
     let depth = match (product, way == "paper") {

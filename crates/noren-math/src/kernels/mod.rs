@@ -51,8 +51,10 @@ mod vector_horner;
 mod vector_rows;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector_torus;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(target_arch = "x86_64")]
 mod vector_torus_blocks;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod vector_torus_halves;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector_torus_layers;
 #[cfg(target_arch = "x86_64")]

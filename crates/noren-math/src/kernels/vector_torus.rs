@@ -1,11 +1,11 @@
 //! The negacyclic transform of torus words over vectors, written once: each instruction set expands it over its own lanes.
 //!
-//! A sweep loads `R` vectors as far apart as its layers join them, does up to three layers in registers, and stores them: the
-//! first sweep reads words and folds them, the last one of the inverse rounds to words. What lies below a node of that sweep
-//! is done before the next node's, in the nearest cache. The last six layers work on blocks of 64 points: three layers among
-//! eight vectors, a transposition, and three layers within what were the vectors. Work that waits for other work is what costs
-//! time: so the last layer of one column of a sweep takes turns with the first layer of the next, and blocks are done by twos,
-//! layer by layer.
+//! A sweep loads `R` vectors as far apart as its layers join them, does up to three layers in registers, two where vectors of
+//! four numbers leave no room for more, and stores them: the first sweep reads words and folds them, the last one of the
+//! inverse rounds to words. What lies below a node of that sweep is done before the next node's, in the nearest cache. The
+//! last six layers work on blocks of 64 points: three layers among eight vectors, a transposition, and three layers within
+//! what were the vectors. Work that waits for other work is what costs time: so the last layer of one column of a sweep takes
+//! turns with the first layer of the next, and blocks are done by twos, layer by layer, or a layer or two at a time.
 
 use std::cell::Cell;
 
@@ -16,12 +16,6 @@ const LINE_NUMBERS: usize = LINE / size_of::<f64>();
 
 /// Vectors of a sweep from one call for what is needed soon to the next.
 pub(super) const CALL_VECTORS: usize = 8;
-
-/// Which group vector `v` of the points belongs to, and which part of that it is.
-#[inline(always)]
-pub(super) const fn split<const PARTS: usize>(v: usize) -> (usize, usize) {
-    (v / PARTS, v % PARTS)
-}
 
 /// Numbers that a walk calls into a cache on the way, some lines at a time: there is room for few that are on their way, and what
 /// has no room is not called.
@@ -49,15 +43,15 @@ impl<'a> Ahead<'a> {
 /// Expands to the functions of `TorusKernels`. In scope have to be `Vector`, `WIDTH`, `load`, `get` and `set` of cells, `splat`,
 /// `add`, `sub`, `mul`, the fused `mul_add` (`ab + c`), `mul_sub` (`ab - c`), `neg_mul_add` (`c - ab`) and `neg_mul_sub`
 /// (`-ab - c`), `transpose`, `prefetch_far`, `place` of a digit, and for words of 32 and 64 bits `signed_*`, `digit_*` and
-/// `add_nearest_*`, all of which need the CPU features that the string names; `torus_layers!` and `torus_blocks!` expand to the
-/// rest.
+/// `add_nearest_*`, all of which need the CPU features that the string names; `torus_layers!` and `torus_blocks!` or
+/// `torus_halves!` expand to the rest.
 macro_rules! vector_torus {
     ($features:literal) => {
         use std::cell::Cell;
 
         use crate::kernels::portable_torus;
         use crate::kernels::torus::{PAIR_TERMS, QUAD, TorusKernels, TorusProducts, Turns};
-        use crate::kernels::vector_torus::{Ahead, CALL_VECTORS, split};
+        use crate::kernels::vector_torus::{Ahead, CALL_VECTORS};
         use crate::torus::digit::Digit;
         use crate::torus::fft::{BLOCK, BlockRoots, GROUP, GROUP_WORDS, TorusFft, merged};
 
@@ -65,10 +59,6 @@ macro_rules! vector_torus {
         const PARTS: usize = GROUP / WIDTH;
         /// Groups in a block.
         const ROWS: usize = BLOCK / GROUP;
-        /// Vectors in a block, real and imaginary ones.
-        const BLOCK_CELLS: usize = ROWS * 2 * PARTS;
-        /// Blocks whose vectors make two halves.
-        const AT_ONCE: usize = 2 / PARTS;
         /// Points that fit the nearest cache well.
         const NEAR_POINTS: usize = 1 << 11;
 
@@ -76,12 +66,14 @@ macro_rules! vector_torus {
         type Numbers = [f64; WIDTH];
         /// The points of a group in memory: real and imaginary parts.
         type Group = [[Numbers; PARTS]; 2];
-        /// The vectors of a spectrum, which a sweep reads ahead of what it writes.
-        type Cells = [Cell<Numbers>];
-        /// The vectors of a block.
-        type BlockCells = [Cell<Numbers>; BLOCK_CELLS];
-        /// The eight vectors that three layers join.
-        type Half = [Pair; ROWS];
+        /// The groups of a spectrum, which a sweep reads ahead of what it writes.
+        type Cells = [Cell<Group>];
+        /// Those of a block.
+        type BlockCells = [Cell<Group>; ROWS];
+        /// A group of the columns of a sweep, and a part of it.
+        type Column = (usize, usize);
+        /// As many words as a group has points.
+        type WordGroup<T> = [[T; WIDTH]; PARTS];
         /// Real and imaginary parts.
         type Pair = (Vector, Vector);
 
@@ -99,15 +91,8 @@ macro_rules! vector_torus {
                         if fft.points() < BLOCK {
                             return portable_torus::forward(spectrum, a, scale, fft);
                         }
-                        let (re, im) = a.split_at(fft.points());
-                        let (re, im) = (re.as_chunks::<WIDTH>().0, im.as_chunks::<WIDTH>().0);
                         let scale = splat(scale);
-                        transform(
-                            spectrum,
-                            fft,
-                            |at| (mul($signed(&re[at]), scale), mul($signed(&im[at]), scale)),
-                            &[],
-                        );
+                        transform(spectrum, fft, a, |words| $signed(words, scale), &[]);
                     }
 
                     #[target_feature(enable = $features)]
@@ -121,10 +106,8 @@ macro_rules! vector_torus {
                         if fft.points() < BLOCK {
                             return portable_torus::forward_digits(spectrum, shifted, digit, fft, ahead);
                         }
-                        let (re, im) = shifted.split_at(fft.points());
-                        let (re, im) = (re.as_chunks::<WIDTH>().0, im.as_chunks::<WIDTH>().0);
                         let digit = place(digit);
-                        transform(spectrum, fft, |at| ($digit(&re[at], &digit), $digit(&im[at], &digit)), ahead);
+                        transform(spectrum, fft, shifted, |words| $digit(words, &digit), ahead);
                     }
 
                     #[target_feature(enable = $features)]
@@ -132,7 +115,7 @@ macro_rules! vector_torus {
                         if fft.points() < BLOCK {
                             return portable_torus::inverse_add(out, spectrum, fft);
                         }
-                        finish::<true>(out, spectrum, fft, &[]);
+                        sweeps_up::<true, _>(spectrum, fft, &[], out, |words, x| $add_nearest(words, x));
                     }
 
                     #[target_feature(enable = $features)]
@@ -149,19 +132,8 @@ macro_rules! vector_torus {
                         let rows = out.chunks_exact_mut(fft.degree()).zip(scratch.chunks_exact_mut(fft.degree()));
                         let rest = Ahead::new(rest, products.columns);
                         for (out, spectrum) in rows {
-                            finish::<false>(out, spectrum, fft, rest.next());
+                            sweeps_up::<false, _>(spectrum, fft, rest.next(), out, |words, x| $add_nearest(words, x));
                         }
-                    }
-
-                    /// The inverse, or, unless all of it, the layers from the fourth on.
-                    #[target_feature(enable = $features)]
-                    fn finish<const ALL: bool>(out: &mut [$word], spectrum: &mut [f64], fft: &TorusFft, ahead: &[f64]) {
-                        let out = Cell::from_mut(out.as_chunks_mut::<WIDTH>().0).as_slice_of_cells();
-                        let (re, im) = out.split_at(out.len() / 2);
-                        sweeps_up::<ALL>(spectrum, fft, ahead, |at, x| {
-                            $add_nearest(&re[at], x.0);
-                            $add_nearest(&im[at], x.1);
-                        });
                     }
 
                     #[target_feature(enable = $features)]
@@ -175,21 +147,30 @@ macro_rules! vector_torus {
         word!(u32, word32, signed_32, digit_32, add_nearest_32);
         word!(u64, word64, signed_64, digit_64, add_nearest_64);
 
-        /// The forward transform of the points that `source` gives, vector by vector.
+        /// The forward transform of words of which `number` makes numbers.
         #[inline]
         #[target_feature(enable = $features)]
-        fn transform(spectrum: &mut [f64], fft: &TorusFft, source: impl Fn(usize) -> Pair, ahead: &[f64]) {
+        fn transform<T>(
+            spectrum: &mut [f64],
+            fft: &TorusFft,
+            words: &[T],
+            number: impl Fn(&[T; WIDTH]) -> Vector,
+            ahead: &[f64],
+        ) {
             align_stack();
             let cells = cells(spectrum);
-            let count = vectors(cells);
             let (first, rest) = fft.sweeps();
             let roots = node_roots(fft, 1);
             let ahead = Ahead::new(ahead, calls(fft, 2));
             match first {
-                0 => columns_down::<1>(count, |_, e| roots[e], |_, v| source(v), |_, v, x| write(cells, v, x)),
-                1 => first_sweep::<2>(cells, &roots, source, &ahead),
-                2 => first_sweep::<4>(cells, &roots, source, &ahead),
-                _ => first_sweep::<8>(cells, &roots, source, &ahead),
+                0 => first_sweep::<1, T>(cells, &roots, words, number, &ahead),
+                1 => first_sweep::<2, T>(cells, &roots, words, number, &ahead),
+                2 => first_sweep::<4, T>(cells, &roots, words, number, &ahead),
+                _ if PARTS > 1 => {
+                    first_sweep::<2, T>(cells, &roots, words, number, &ahead);
+                    sweep_down::<4>(cells, fft, (2, 2), &ahead);
+                }
+                _ => first_sweep::<8, T>(cells, &roots, words, number, &ahead),
             }
             for stem in stems(cells, fft) {
                 let (mut node, mut count) = (stem.node, stem.count);
@@ -197,6 +178,10 @@ macro_rules! vector_torus {
                     match layers {
                         1 => sweep_down::<2>(stem.cells, fft, (node, count), &ahead),
                         2 => sweep_down::<4>(stem.cells, fft, (node, count), &ahead),
+                        _ if PARTS > 1 => {
+                            sweep_down::<2>(stem.cells, fft, (node, count), &ahead);
+                            sweep_down::<4>(stem.cells, fft, (2 * node, 2 * count), &ahead);
+                        }
                         _ => sweep_down::<8>(stem.cells, fft, (node, count), &ahead),
                     }
                     (node, count) = (node << layers, count << layers);
@@ -205,15 +190,20 @@ macro_rules! vector_torus {
             }
         }
 
-        /// The inverse from the blocks on, or, unless all of it, from the fourth layer; `sink` takes the points, vector by vector.
+        /// The inverse from the blocks on, or, unless all of it, from the fourth layer; `add_nearest` adds its numbers to words.
         #[inline]
         #[target_feature(enable = $features)]
-        fn sweeps_up<const ALL: bool>(spectrum: &mut [f64], fft: &TorusFft, ahead: &[f64], sink: impl Fn(usize, Pair)) {
+        fn sweeps_up<const ALL: bool, T>(
+            spectrum: &mut [f64],
+            fft: &TorusFft,
+            ahead: &[f64],
+            words: &mut [T],
+            add_nearest: impl Fn(&Cell<[T; WIDTH]>, Vector),
+        ) {
             if PARTS > 1 {
                 align_stack();
             }
             let cells = cells(spectrum);
-            let vectors_of_all = vectors(cells);
             let (first, rest) = fft.sweeps();
             let ahead = Ahead::new(ahead, calls(fft, 1));
             for stem in stems(cells, fft) {
@@ -225,33 +215,45 @@ macro_rules! vector_torus {
                     match layers {
                         1 => sweep_up::<2>(stem.cells, fft, (node, count), &ahead),
                         2 => sweep_up::<4>(stem.cells, fft, (node, count), &ahead),
+                        _ if PARTS > 1 => {
+                            sweep_up::<4>(stem.cells, fft, (2 * node, 2 * count), &ahead);
+                            sweep_up::<2>(stem.cells, fft, (node, count), &ahead);
+                        }
                         _ => sweep_up::<8>(stem.cells, fft, (node, count), &ahead),
                     }
                 }
             }
             let roots = node_roots(fft, 1);
             match first {
-                0 => columns_up::<1>(vectors_of_all, |_, e| roots[e], |_, v| read(cells, v), |_, v, x| sink(v, x)),
-                1 => last_sweep::<2>(cells, &roots, sink, &ahead),
-                2 => last_sweep::<4>(cells, &roots, sink, &ahead),
-                _ => last_sweep::<8>(cells, &roots, sink, &ahead),
+                0 => last_sweep::<1, T>(cells, &roots, words, add_nearest, &ahead),
+                1 => last_sweep::<2, T>(cells, &roots, words, add_nearest, &ahead),
+                2 => last_sweep::<4, T>(cells, &roots, words, add_nearest, &ahead),
+                _ if PARTS > 1 => {
+                    sweep_up::<4>(cells, fft, (2, 2), &ahead);
+                    last_sweep::<2, T>(cells, &roots, words, add_nearest, &ahead);
+                }
+                _ => last_sweep::<8, T>(cells, &roots, words, add_nearest, &ahead),
             }
         }
 
         #[inline]
         #[target_feature(enable = $features)]
-        fn first_sweep<const R: usize>(
+        fn first_sweep<const R: usize, T>(
             cells: &Cells,
             roots: &[Pair; 4],
-            source: impl Fn(usize) -> Pair,
+            words: &[T],
+            number: impl Fn(&[T; WIDTH]) -> Vector,
             ahead: &Ahead,
         ) {
-            let stride = vectors(cells) / R;
-            let get = |r: usize, v: usize| {
+            let words: &[WordGroup<T>] = words.as_chunks().0.as_chunks().0;
+            let (re, im) = words.split_at(words.len() / 2);
+            let (re, im, rows) = (in_rows::<R, _>(re), in_rows::<R, _>(im), in_rows::<R, _>(cells));
+            let get = |r: usize, v: Column| {
                 call_at::<R>(ahead, r, v);
-                source(r * stride + v)
+                (number(&re[r][v.0][v.1]), number(&im[r][v.0][v.1]))
             };
-            columns_down::<R>(stride, |_, e| roots[e], get, |r, v, x| write(cells, r * stride + v, x));
+            let put = |r: usize, v: Column, x: Pair| write(&rows[r][v.0], v.1, x);
+            columns_down::<R>(rows[0].len(), |_, e| roots[e], get, put);
         }
 
         /// How often a transform asks for what is needed soon: once for some vectors of each sweep, `of_blocks` times in the blocks.
@@ -263,8 +265,8 @@ macro_rules! vector_torus {
         /// Asks for what is needed soon at the first vector of some columns of `R`.
         #[inline]
         #[target_feature(enable = $features)]
-        fn call_at<const R: usize>(ahead: &Ahead, r: usize, v: usize) {
-            if r == 0 && (v * R).is_multiple_of(CALL_VECTORS) {
+        fn call_at<const R: usize>(ahead: &Ahead, r: usize, v: Column) {
+            if r == 0 && ((PARTS * v.0 + v.1) * R).is_multiple_of(CALL_VECTORS) {
                 prefetch_far(ahead.next());
             }
         }
@@ -272,40 +274,84 @@ macro_rules! vector_torus {
         #[target_feature(enable = $features)]
         fn sweep_down<const R: usize>(cells: &Cells, fft: &TorusFft, (first, count): (usize, usize), ahead: &Ahead) {
             align_stack();
-            let stride = vectors(cells) / count / R;
             for (node, cells) in (first..).zip(cells.chunks_exact(cells.len() / count)) {
-                let roots = node_roots(fft, node);
-                let get = |r: usize, v: usize| {
+                let (roots, rows) = (node_roots(fft, node), in_rows::<R, _>(cells));
+                let get = |r: usize, v: Column| {
                     call_at::<R>(ahead, r, v);
-                    read(cells, r * stride + v)
+                    read(&rows[r][v.0], v.1)
                 };
-                columns_down::<R>(stride, |_, e| roots[e], get, |r, v, x| write(cells, r * stride + v, x));
+                let put = |r: usize, v: Column, x: Pair| write(&rows[r][v.0], v.1, x);
+                columns_down::<R>(rows[0].len(), |_, e| roots[e], get, put);
             }
         }
 
         #[target_feature(enable = $features)]
         fn sweep_up<const R: usize>(cells: &Cells, fft: &TorusFft, (first, count): (usize, usize), ahead: &Ahead) {
             align_stack();
-            let stride = vectors(cells) / count / R;
             for (node, cells) in (first..).zip(cells.chunks_exact(cells.len() / count)) {
-                let roots = node_roots(fft, node);
-                let get = |r: usize, v: usize| {
+                let (roots, rows) = (node_roots(fft, node), in_rows::<R, _>(cells));
+                let get = |r: usize, v: Column| {
                     call_at::<R>(ahead, r, v);
-                    read(cells, r * stride + v)
+                    read(&rows[r][v.0], v.1)
                 };
-                columns_up::<R>(stride, |_, e| roots[e], get, |r, v, x| write(cells, r * stride + v, x));
+                let put = |r: usize, v: Column, x: Pair| write(&rows[r][v.0], v.1, x);
+                columns_up::<R>(rows[0].len(), |_, e| roots[e], get, put);
             }
         }
 
         #[inline]
         #[target_feature(enable = $features)]
-        fn last_sweep<const R: usize>(cells: &Cells, roots: &[Pair; 4], sink: impl Fn(usize, Pair), ahead: &Ahead) {
-            let stride = vectors(cells) / R;
-            let get = |r: usize, v: usize| {
+        fn last_sweep<const R: usize, T>(
+            cells: &Cells,
+            roots: &[Pair; 4],
+            words: &mut [T],
+            add_nearest: impl Fn(&Cell<[T; WIDTH]>, Vector),
+            ahead: &Ahead,
+        ) {
+            let words: &mut [WordGroup<T>] = words.as_chunks_mut().0.as_chunks_mut().0;
+            let words = Cell::from_mut(words).as_slice_of_cells();
+            let (re, im) = words.split_at(words.len() / 2);
+            let (re, im, rows) = (in_rows::<R, _>(re), in_rows::<R, _>(im), in_rows::<R, _>(cells));
+            let get = |r: usize, v: Column| {
                 call_at::<R>(ahead, r, v);
-                read(cells, r * stride + v)
+                read(&rows[r][v.0], v.1)
             };
-            columns_up::<R>(stride, |_, e| roots[e], get, |r, v, x| sink(r * stride + v, x));
+            let put = |r: usize, v: Column, x: Pair| {
+                add_nearest(&re[r][v.0].as_array_of_cells()[v.1], x.0);
+                add_nearest(&im[r][v.0].as_array_of_cells()[v.1], x.1);
+            };
+            columns_up::<R>(rows[0].len(), |_, e| roots[e], get, put);
+        }
+
+        /// `R` parts of one length, so that one check of an index is enough.
+        #[inline(always)]
+        fn in_rows<const R: usize, T>(all: &[T]) -> [&[T]; R] {
+            let (len, mut rest) = (all.len() / R, all);
+            let mut rows = [rest; R];
+            for row in &mut rows {
+                (*row, rest) = rest.split_at(len);
+            }
+            rows
+        }
+
+        /// The part of a transform below one node of the layer that the first sweep ends with, or below several in a row.
+        struct Stem<'a> {
+            /// The first of them.
+            node: usize,
+            count: usize,
+            cells: &'a Cells,
+            blocks: &'a [BlockRoots],
+        }
+
+        /// All of them, one after the other, each small enough for the nearest cache if that is possible.
+        #[inline(always)]
+        fn stems<'a>(cells: &'a Cells, fft: &'a TorusFft) -> impl Iterator<Item = Stem<'a>> {
+            let nodes = 1 << fft.sweeps().0;
+            let stems = if fft.points() <= NEAR_POINTS { 1 } else { nodes };
+            let (blocks, count) = (fft.blocks().len() / stems, nodes / stems);
+            let parts = cells.chunks_exact(cells.len() / stems).zip(fft.blocks().chunks_exact(blocks));
+            let stem = move |(i, (cells, roots))| Stem { node: nodes + i * count, count, cells, blocks: roots };
+            parts.enumerate().map(stem)
         }
 
         /// All sums of products, each taken through the first six layers of the inverse while it is in registers. `TERMS` matrices
@@ -319,17 +365,19 @@ macro_rules! vector_torus {
             let digits = products.digits.as_chunks::<GROUP_WORDS>().0;
             let stride = products.stride / GROUP_WORDS;
             let cells = cells(scratch);
-            let in_column = 2 * PARTS * (fft.points() / GROUP);
+            let in_column = fft.points() / GROUP;
             let mut factors = [[[(splat(0.0), splat(0.0)); ROWS]; PARTS]; 2];
             for (i, key) in keys.enumerate() {
                 let (block, column) = (i / products.columns, i % products.columns);
                 if let (0, Some(turns)) = (column, &products.turns) {
                     set_factors(&mut factors, turns, block);
                 }
-                let mut x = [[(splat(0.0), splat(0.0)); ROWS]; PARTS];
                 let (quads, _) = as_groups(key).as_chunks::<QUAD>();
+                let cells = &cells[column * in_column + ROWS * block..][..ROWS];
+                let roots = &fft.blocks()[block];
                 for part in 0..PARTS {
-                    for (q, rows) in quads.chunks_exact(products.rows * TERMS).enumerate() {
+                    let quad = |q: usize| {
+                        let rows = &quads[q * products.rows * TERMS..][..products.rows * TERMS];
                         let mut sum = [(splat(0.0), splat(0.0)); QUAD];
                         for (row, key) in rows.as_chunks::<TERMS>().0.iter().enumerate() {
                             prefetch_far(ahead.next());
@@ -341,20 +389,19 @@ macro_rules! vector_torus {
                                 if TERMS == PAIR_TERMS {
                                     let [u, v] = [0, 1].map(|bit| factors[bit][part][QUAD * q + g]);
                                     k = plus_product(k, v, group_part(&key[2][g], part));
-                                    k = plus_product(product(u, k), v, group_part(&key[1][g], part));
+                                    k = plus_product(product(v, group_part(&key[1][g], part)), u, k);
                                 }
                                 sum[g] = plus_product(sum[g], group_part(as_group(&digits[g]), part), k);
                             }
                         }
-                        x[part][QUAD * q..][..QUAD].copy_from_slice(&sum);
-                    }
-                }
-                let cells = &cells[column * in_column + BLOCK_CELLS * block..][..BLOCK_CELLS];
-                let roots = &fft.blocks()[block];
-                for (part, x) in x.iter_mut().enumerate() {
-                    layers_up(x, |e| lane_roots(roots, part, e));
-                    for (g, &mut x) in x.iter_mut().enumerate() {
-                        write(cells, PARTS * g + part, x);
+                        sum
+                    };
+                    let root = |e: usize| lane_roots(roots, part, e);
+                    let (lower, upper) = (half_up(quad(0), 0, root), half_up(quad(1), 1, root));
+                    for g in 0..QUAD {
+                        let (x, y) = unjoin(lower[g], upper[g], root(0), 0);
+                        write(&cells[g], part, x);
+                        write(&cells[QUAD + g], part, y);
                     }
                 }
             }
@@ -390,6 +437,13 @@ macro_rules! vector_torus {
             (neg_mul_add(a.1, b.1, re), mul_add(a.1, b.0, im))
         }
 
+        /// Spills of the compiler cross cache lines unless something there has to lie on one.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn align_stack() {
+            std::hint::black_box(&mut splat(0.0));
+        }
+
         /// The roots of three layers from that of a node on.
         #[inline]
         #[target_feature(enable = $features)]
@@ -418,39 +472,26 @@ macro_rules! vector_torus {
             (line(1 + 2 * e), line(2 + 2 * e))
         }
 
-        /// Where the real parts of vector `v` lie; the imaginary ones follow those of the group.
-        #[inline(always)]
-        const fn place_of(v: usize) -> usize {
-            let (group, part) = split::<PARTS>(v);
-            2 * PARTS * group + part
-        }
-
-        /// Vector `v` of the points.
+        /// The points of a part of a group.
         #[inline]
         #[target_feature(enable = $features)]
-        fn read(cells: &Cells, v: usize) -> Pair {
-            let at = place_of(v);
-            (get(&cells[at]), get(&cells[at + PARTS]))
+        fn read(group: &Cell<Group>, part: usize) -> Pair {
+            let [re, im] = group.as_array_of_cells();
+            (get(&re.as_array_of_cells()[part]), get(&im.as_array_of_cells()[part]))
         }
 
         #[inline]
         #[target_feature(enable = $features)]
-        fn write(cells: &Cells, v: usize, x: Pair) {
-            let at = place_of(v);
-            set(&cells[at], x.0);
-            set(&cells[at + PARTS], x.1);
+        fn write(group: &Cell<Group>, part: usize, x: Pair) {
+            let [re, im] = group.as_array_of_cells();
+            set(&re.as_array_of_cells()[part], x.0);
+            set(&im.as_array_of_cells()[part], x.1);
         }
 
-        /// The vectors of a spectrum.
+        /// The groups of a spectrum.
         #[inline(always)]
         fn cells(row: &mut [f64]) -> &Cells {
-            Cell::from_mut(row.as_chunks_mut().0).as_slice_of_cells()
-        }
-
-        /// How many vectors of points there are.
-        #[inline(always)]
-        const fn vectors(cells: &Cells) -> usize {
-            cells.len() / 2
+            Cell::from_mut(row.as_chunks_mut().0.as_chunks_mut().0.as_chunks_mut().0).as_slice_of_cells()
         }
 
         #[inline]

@@ -3,39 +3,43 @@
 /// Expands to `columns_down`, `columns_up` and the layers they are made of, over what `vector_torus!` has in scope and defines.
 macro_rules! torus_layers {
     ($features:literal) => {
-        /// The layers among `R` vectors for each of `count` columns: `get` reads and `put` writes vector `r` of column `v`, and
-        /// `root` gives one of its four roots, in the order of [`merged`].
+        /// The layers among `R` vectors for each column of `groups` groups: `get` reads and `put` writes vector `r` of column
+        /// `v`, and `root` gives one of its four roots, in the order of [`merged`].
         ///
         /// The last layer of a column takes turns with the first one of the next, as a single column has too few butterflies at
         /// a time that do not wait for others.
         #[inline]
         #[target_feature(enable = $features)]
         fn columns_down<const R: usize>(
-            count: usize,
-            root: impl Fn(usize, usize) -> Pair,
-            get: impl Fn(usize, usize) -> Pair,
-            put: impl Fn(usize, usize, Pair),
+            groups: usize,
+            root: impl Fn(Column, usize) -> Pair,
+            get: impl Fn(usize, Column) -> Pair,
+            put: impl Fn(usize, Column, Pair),
         ) {
             let mut x = [(splat(0.0), splat(0.0)); R];
             if R < 8 {
-                for v in 0..count {
-                    for (r, x) in x.iter_mut().enumerate() {
-                        *x = get(r, v);
-                    }
-                    layers_down(&mut x, |e| root(v, e));
-                    for (r, &x) in x.iter().enumerate() {
-                        put(r, v, x);
+                for group in 0..groups {
+                    for part in 0..PARTS {
+                        let v = (group, part);
+                        for (r, x) in x.iter_mut().enumerate() {
+                            *x = get(r, v);
+                        }
+                        layers_down(&mut x, |e| root(v, e));
+                        for (r, &x) in x.iter().enumerate() {
+                            put(r, v, x);
+                        }
                     }
                 }
                 return;
             }
-            let w = root(0, 0);
-            (x[0], x[4]) = join(get(0, 0), get(4, 0), w, 0);
-            (x[1], x[5]) = join(get(1, 0), get(5, 0), w, 0);
-            (x[2], x[6]) = join(get(2, 0), get(6, 0), w, 0);
-            (x[3], x[7]) = join(get(3, 0), get(7, 0), w, 0);
-            for v in 0..count - 1 {
-                let next = v + 1;
+            let start = (0, 0);
+            let w = root(start, 0);
+            (x[0], x[4]) = join(get(0, start), get(4, start), w, 0);
+            (x[1], x[5]) = join(get(1, start), get(5, start), w, 0);
+            (x[2], x[6]) = join(get(2, start), get(6, start), w, 0);
+            (x[3], x[7]) = join(get(3, start), get(7, start), w, 0);
+            for group in 0..groups - 1 {
+                let (v, next) = ((group, 0), (group + 1, 0));
                 let w = root(v, 1);
                 let (a0, a2) = join(x[0], x[2], w, 0);
                 let (a4, a6) = join(x[4], x[6], w, 1);
@@ -59,7 +63,7 @@ macro_rules! torus_layers {
                 put(7, v, b7);
                 (x[3], x[7]) = join(get(3, next), get(7, next), w, 0);
             }
-            let last = count - 1;
+            let last = (groups - 1, 0);
             layer_down(&mut x, 1, |e| root(last, e));
             layer_down(&mut x, 2, |e| root(last, e));
             for (r, &x) in x.iter().enumerate() {
@@ -71,31 +75,35 @@ macro_rules! torus_layers {
         #[inline]
         #[target_feature(enable = $features)]
         fn columns_up<const R: usize>(
-            count: usize,
-            root: impl Fn(usize, usize) -> Pair,
-            get: impl Fn(usize, usize) -> Pair,
-            put: impl Fn(usize, usize, Pair),
+            groups: usize,
+            root: impl Fn(Column, usize) -> Pair,
+            get: impl Fn(usize, Column) -> Pair,
+            put: impl Fn(usize, Column, Pair),
         ) {
             let mut x = [(splat(0.0), splat(0.0)); R];
             if R < 8 {
-                for v in 0..count {
-                    for (r, x) in x.iter_mut().enumerate() {
-                        *x = get(r, v);
-                    }
-                    layers_up(&mut x, |e| root(v, e));
-                    for (r, &x) in x.iter().enumerate() {
-                        put(r, v, x);
+                for group in 0..groups {
+                    for part in 0..PARTS {
+                        let v = (group, part);
+                        for (r, x) in x.iter_mut().enumerate() {
+                            *x = get(r, v);
+                        }
+                        layers_up(&mut x, |e| root(v, e));
+                        for (r, &x) in x.iter().enumerate() {
+                            put(r, v, x);
+                        }
                     }
                 }
                 return;
             }
-            let (even, odd) = (root(0, 2), root(0, 3));
-            (x[0], x[1]) = unjoin(get(0, 0), get(1, 0), even, 0);
-            (x[2], x[3]) = unjoin(get(2, 0), get(3, 0), even, 1);
-            (x[4], x[5]) = unjoin(get(4, 0), get(5, 0), odd, 0);
-            (x[6], x[7]) = unjoin(get(6, 0), get(7, 0), odd, 1);
-            for v in 0..count - 1 {
-                let next = v + 1;
+            let start = (0, 0);
+            let (even, odd) = (root(start, 2), root(start, 3));
+            (x[0], x[1]) = unjoin(get(0, start), get(1, start), even, 0);
+            (x[2], x[3]) = unjoin(get(2, start), get(3, start), even, 1);
+            (x[4], x[5]) = unjoin(get(4, start), get(5, start), odd, 0);
+            (x[6], x[7]) = unjoin(get(6, start), get(7, start), odd, 1);
+            for group in 0..groups - 1 {
+                let (v, next) = ((group, 0), (group + 1, 0));
                 let w = root(v, 1);
                 let (a0, a2) = unjoin(x[0], x[2], w, 0);
                 let (a4, a6) = unjoin(x[4], x[6], w, 1);
@@ -119,12 +127,25 @@ macro_rules! torus_layers {
                 put(7, v, b7);
                 (x[6], x[7]) = unjoin(get(6, next), get(7, next), odd, 1);
             }
-            let last = count - 1;
+            let last = (groups - 1, 0);
             layer_up(&mut x, 1, |e| root(last, e));
             layer_up(&mut x, 0, |e| root(last, e));
             for (r, &x) in x.iter().enumerate() {
                 put(r, last, x);
             }
+        }
+
+        /// The first two of three layers of the inverse, in one half of eight vectors.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn half_up(mut x: [Pair; 4], half: usize, root: impl Fn(usize) -> Pair) -> [Pair; 4] {
+            let w = root(2 + half);
+            (x[0], x[1]) = unjoin(x[0], x[1], w, 0);
+            (x[2], x[3]) = unjoin(x[2], x[3], w, 1);
+            let w = root(1);
+            (x[0], x[2]) = unjoin(x[0], x[2], w, half);
+            (x[1], x[3]) = unjoin(x[1], x[3], w, half);
+            x
         }
 
         /// The layers among `R` vectors, the farthest first; `root` gives the four roots of [`merged`].

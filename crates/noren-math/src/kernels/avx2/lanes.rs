@@ -59,7 +59,7 @@ steps! {
     fn where_negative(x: Vector, a: Vector, b: Vector) -> Vector { _mm256_blendv_pd(b, a, x) }
     fn signed_16(packed: u64) -> Integers { _mm256_cvtepi16_epi64(_mm_set_epi64x(0, packed.cast_signed())) }
     fn unsigned_32(words: &[u32; WIDTH]) -> Integers { _mm256_cvtepu32_epi64(load_32(words)) }
-    fn signed_32(words: &[u32; WIDTH]) -> Vector { _mm256_cvtepi32_pd(load_32(words)) }
+    fn signed_32(words: &[u32; WIDTH], scale: Vector) -> Vector { mul(_mm256_cvtepi32_pd(load_32(words)), scale) }
 }
 
 #[inline]
@@ -167,19 +167,19 @@ fn load_32(words: &[u32; WIDTH]) -> __m128i {
 
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn signed_64(words: &Words) -> Vector {
+pub(super) fn signed_64(words: &Words, scale: Vector) -> Vector {
     /// `2^52`.
     const LOWER: f64 = (1u64 << 52) as f64;
     /// `2^84 + 2^63`: the upper halves of signed words, with their sign bits turned around, lie in its low bits in steps of
     /// `2^32`.
     const UPPER: f64 = (1u128 << 84) as f64 + (1u64 << 63) as f64;
     let words = load(words);
-    // The lower halves in the low bits of 2^52, the upper ones in those of UPPER: both numbers are exact, and so is the
+    // The lower halves in the low bits of 2^52, the upper ones in those of UPPER: both numbers are exact, and so is the scaled
     // difference below, so that the sum is rounded once.
     let lower = _mm256_blend_epi32::<0b1010_1010>(words, to_bits(splat(LOWER)));
     let upper = xor(shift_right::<32>(words), to_bits(splat(UPPER)));
-    let upper = sub(from_bits(upper), splat(UPPER + LOWER));
-    add(upper, from_bits(lower))
+    let upper = mul_sub(from_bits(upper), scale, mul(splat(UPPER + LOWER), scale));
+    mul_add(from_bits(lower), scale, upper)
 }
 
 #[inline]

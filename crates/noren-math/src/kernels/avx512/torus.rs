@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::arithmetic::load as load_64;
-use super::float::{self, Vector, WIDTH, add, load, mul, splat, sub};
+use super::float::{Vector, WIDTH, add, load, mul, splat, sub, transpose};
 use crate::kernels::aligned::LINE;
 use crate::kernels::vector_torus::vector_torus;
 use crate::kernels::vector_torus_blocks::torus_blocks;
@@ -73,14 +73,14 @@ fn neg_mul_sub(a: Vector, b: Vector, c: Vector) -> Vector {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn signed_32(words: &[u32; WIDTH]) -> Vector {
-    _mm512_cvtepi32_pd(load_32(words))
+fn signed_32(words: &[u32; WIDTH], scale: Vector) -> Vector {
+    mul(_mm512_cvtepi32_pd(load_32(words)), scale)
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
-fn signed_64(words: &[u64; WIDTH]) -> Vector {
-    _mm512_cvtepi64_pd(load_64(words))
+fn signed_64(words: &[u64; WIDTH], scale: Vector) -> Vector {
+    mul(_mm512_cvtepi64_pd(load_64(words)), scale)
 }
 
 /// The constants of [`Digit::of`], in all lanes.
@@ -155,13 +155,4 @@ fn centred<const BITS: u32>(x: Vector) -> Vector {
     // The last bit of a sum with this counts 2^BITS: it is x rounded to a multiple of that.
     let magic = splat(1.5 * TWO_52 * (1u128 << BITS) as f64);
     sub(x, sub(add(x, magic), magic))
-}
-
-/// Exchanges rows and columns of 8 x 8 numbers, for each of two blocks.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn transpose(blocks: &mut [[Vector; ROWS]; 2]) {
-    let [first, second] = blocks;
-    float::transpose(first);
-    float::transpose(second);
 }

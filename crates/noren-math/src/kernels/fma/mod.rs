@@ -26,7 +26,7 @@
 //! | `transpose` | rows and columns of 4 x 4 numbers exchanged |
 //! | `arrange` | the words of a vector that the low two bits of each word of `order` name |
 //! | `signed_16` | four numbers of 16 bits in two's complement, the first in the lowest bits, sign-extended |
-//! | `unsigned_32`, `signed_32`, `signed_64` | words of memory as words; as signed numbers, rounded once |
+//! | `unsigned_32`, `signed_32`, `signed_64` | words of memory as words; as signed numbers times a power of two, rounded once |
 //! | `add_lower_32`, `add_64` | adds to words of memory, modulo `2^32` or `2^64` |
 
 mod arithmetic;

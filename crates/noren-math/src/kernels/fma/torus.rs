@@ -7,16 +7,15 @@ macro_rules! fma_torus {
         use super::lanes::{
             Integers, Vector, WIDTH, add, add_64, add_lower_32, add_words, and, broadcast, from_bits, get,
             load as load_64, load_numbers as load, mul, mul_add, mul_sub, neg_mul_add, neg_mul_sub, or, prefetch_far,
-            set, shift_left, shift_right_each, signed_32, signed_64, splat, sub, sub_words, to_bits,
-            transpose as transpose_quarter, unsigned_32,
+            set, shift_left, shift_right_each, signed_32, signed_64, splat, sub, to_bits, transpose, unsigned_32,
         };
         use crate::kernels::vector_torus::vector_torus;
-        use crate::kernels::vector_torus_blocks::torus_blocks;
+        use crate::kernels::vector_torus_halves::torus_halves;
         use crate::kernels::vector_torus_layers::torus_layers;
 
         vector_torus!($features);
         torus_layers!($features);
-        torus_blocks!($features);
+        torus_halves!($features);
 
         /// `2^32`.
         const TWO_32: f64 = (1u64 << 32) as f64;
@@ -77,13 +76,14 @@ macro_rules! fma_torus {
         #[inline]
         #[target_feature(enable = $features)]
         fn add_nearest_64(words: &Cell<[u64; WIDTH]>, x: Vector) {
+            /// `MAGIC` less its own upper bits, which those of the lower half then bring back.
+            const UPPER: f64 = MAGIC - (MAGIC.to_bits() >> 32) as f64;
             let x = centred::<64>(x);
             // The nearest multiple of 2^32, and what is left: exact, as it has no bits below the last one of x.
-            let upper = mul_add(x, splat(1.0 / TWO_32), splat(MAGIC));
-            let rest = neg_mul_add(sub(upper, splat(MAGIC)), splat(TWO_32), x);
+            let upper = mul_add(x, splat(1.0 / TWO_32), splat(UPPER));
+            let rest = neg_mul_add(sub(upper, splat(UPPER)), splat(TWO_32), x);
             let lower = to_bits(add(rest, splat(MAGIC)));
-            let lower = sub_words(lower, to_bits(splat(MAGIC)));
-            // The bits of MAGIC leave with the shift.
+            // The upper bits of UPPER leave with the shift.
             let steps = add_words(shift_left::<32>(to_bits(upper)), lower);
             add_64(words, steps);
         }
@@ -92,25 +92,17 @@ macro_rules! fma_torus {
         #[inline]
         #[target_feature(enable = $features)]
         fn centred<const BITS: u32>(x: Vector) -> Vector {
-            // The last bit of a sum with this counts 2^BITS: it is x rounded to a multiple of that.
-            let magic = splat(MAGIC * (1u128 << BITS) as f64);
-            sub(x, sub(add(x, magic), magic))
+            let q = (1u128 << BITS) as f64;
+            let multiple = sub(mul_add(x, splat(1.0 / q), splat(MAGIC)), splat(MAGIC));
+            neg_mul_add(multiple, splat(q), x)
         }
 
-        /// Exchanges rows and columns of 8 x 8 numbers, whose parts come one after the other, by quarters.
+        /// Exchanges rows and columns of 4 x 4 points.
         #[inline]
         #[target_feature(enable = $features)]
-        fn transpose(rows: &mut [[Vector; ROWS]; 2]) {
-            let mut turned = *rows;
-            for top in [0, WIDTH] {
-                for part in 0..PARTS {
-                    let quarter = [0, 1, 2, 3].map(|i| rows[part][top + i]);
-                    for (i, x) in transpose_quarter(quarter).into_iter().enumerate() {
-                        turned[top / WIDTH][WIDTH * part + i] = x;
-                    }
-                }
-            }
-            *rows = turned;
+        fn transpose_pairs(x: [Pair; 4]) -> [Pair; 4] {
+            let (re, im) = (transpose(x.map(|x| x.0)), transpose(x.map(|x| x.1)));
+            [(re[0], im[0]), (re[1], im[1]), (re[2], im[2]), (re[3], im[3])]
         }
     };
 }

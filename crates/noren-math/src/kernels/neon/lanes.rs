@@ -190,15 +190,16 @@ pub(super) fn unsigned_32(words: &[u32; WIDTH]) -> Integers {
 
 #[inline]
 #[target_feature(enable = "neon")]
-pub(super) fn signed_32(words: &[u32; WIDTH]) -> Vector {
+pub(super) fn signed_32(words: &[u32; WIDTH], scale: Vector) -> Vector {
     let words = vreinterpretq_s32_u32(load_32(words));
-    Vector([vmovl_s32(vget_low_s32(words)), vmovl_s32(vget_high_s32(words))].map(|words| vcvtq_f64_s64(words)))
+    let halves = [vmovl_s32(vget_low_s32(words)), vmovl_s32(vget_high_s32(words))];
+    mul(Vector(halves.map(|words| vcvtq_f64_s64(words))), scale)
 }
 
 #[inline]
 #[target_feature(enable = "neon")]
-pub(super) fn signed_64(words: &Words) -> Vector {
-    Vector(load(words).0.map(|words| vcvtq_f64_s64(vreinterpretq_s64_u64(words))))
+pub(super) fn signed_64(words: &Words, scale: Vector) -> Vector {
+    mul(Vector(load(words).0.map(|words| vcvtq_f64_s64(vreinterpretq_s64_u64(words)))), scale)
 }
 
 #[inline]

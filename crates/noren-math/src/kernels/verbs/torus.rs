@@ -9,7 +9,7 @@ use crate::torus::gadget::Gadget;
 use crate::torus::word::Torus;
 
 impl Kernels {
-    /// The spectrum of `scale` times the signed integers of `a`; see [`TorusFft::forward`].
+    /// The spectrum of `scale`, a power of two, times the signed integers of `a`; see [`TorusFft::forward`].
     ///
     /// # Panics
     /// If a length is not the degree.
