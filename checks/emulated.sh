@@ -1,0 +1,60 @@
+#!/bin/sh
+# Tests that are built for another processor, and run under QEMU's user emulation.
+#
+#   checks/emulated.sh arm     AArch64: the tests of the library, with each table of kernels
+#   checks/emulated.sh s390x   big endian: the bytes of files, keys and random streams
+#
+# The cross compiler, its C library and the emulator are packages of Debian, and the standard library comes from rustup. What is
+# missing is installed, packages by root or sudo without a password. Where it cannot be had, the tests are skipped by name.
+set -eu
+cd "$(dirname "$0")/.."
+
+CARGO=${CARGO:-cargo}
+case ${1:-} in
+arm) name=test-arm processor=aarch64 packages="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" ;;
+s390x) name=test-s390x processor=s390x packages="gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user" ;;
+*) echo "wanted: arm or s390x" >&2 && exit 2 ;;
+esac
+target=$processor-unknown-linux-gnu
+
+skip() {
+    echo "SKIPPED $name: $1"
+    exit 0
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+has_tools() {
+    command -v $processor-linux-gnu-gcc && command -v qemu-$processor && test -e /usr/$processor-linux-gnu/lib/libc.so.6
+} > /dev/null
+
+install_tools() {
+    as_root apt-get update && as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends $packages
+} > /dev/null 2>&1
+
+has_tools || install_tools || true
+has_tools || skip "it needs the packages $packages, which are not here and cannot be installed"
+test -d "$(rustc --print sysroot)/lib/rustlib/$target" || rustup target add $target > /dev/null 2>&1 ||
+    skip "it needs the target $target, which rustup cannot install"
+
+prefix=CARGO_TARGET_$(echo $target | tr a-z- A-Z_)
+export "${prefix}_LINKER=$processor-linux-gnu-gcc" "${prefix}_RUNNER=qemu-$processor -L /usr/$processor-linux-gnu"
+export "CC_$(echo $target | tr - _)=$processor-linux-gnu-gcc"
+
+if [ $name = test-s390x ]; then
+    # Golden files and digests; formats, whose words are read and written in two ways; streams of random bytes.
+    $CARGO test --package noren-rlwe --test wire --test torus --target $target --quiet -- golden samplers words
+    $CARGO test --package noren --test golden --test ckks_wire --target $target --quiet
+    exit
+fi
+
+library="--package noren-math --package noren-ring --package noren-rlwe --package noren"
+$CARGO test $library --tests --target $target --no-run --quiet
+for isa in $($CARGO run --quiet --package noren-math --example isa_tables --target $target); do
+    echo "== NOREN_ISA=$isa"
+    # The emulator knows no locked pages, and turns a bus error of a child into another signal.
+    NOREN_ISA=$isa $CARGO test $library --tests --target $target --quiet -- \
+        --skip guarded_rows_are_locked --skip bus_errors_elsewhere_end_the_process
+done
