@@ -153,7 +153,7 @@ reproducible: $(VENV)/.tools
 targets:
 	CARGO="$(CARGO)" checks/targets.sh
 
-## test-arm: the tests of the library for AArch64, with each table of kernels, under emulation; about TIME on two cores.
+## test-arm: the tests of the library for AArch64, with each table of kernels, under emulation; long.
 test-arm:
 	CARGO="$(CARGO)" checks/emulated.sh arm
 
