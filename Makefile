@@ -157,7 +157,7 @@ targets:
 test-arm:
 	CARGO="$(CARGO)" checks/emulated.sh arm
 
-## test-s390x: the bytes of files, keys and random streams on a big-endian machine, under emulation.
+## test-s390x: the bytes of files and keys, and noise of known streams, on a big-endian machine, under emulation.
 test-s390x:
 	CARGO="$(CARGO)" checks/emulated.sh s390x
 
