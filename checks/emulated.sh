@@ -61,7 +61,8 @@ skipped="$skipped --skip bounds_hold --skip every_way_on_any_threads_gives_the_s
     --skip a_switch_is_its_steps_one_after_the_other --skip a_polynomial_with_vectors_as_coefficients_gives_the_same
     --skip all_numbers_modulo_t_are_looked_up_in_several_blocks --skip functions_of_a_line_need_no_matrix
     --skip lines_that_meet_modulo_t_need_equal_values --skip bounds_are_sharp_for_data_that_fill_the_range
-    --skip encrypted_models_stay_within_their_error_bounds"
+    --skip encrypted_models_stay_within_their_error_bounds --skip controls_have_the_noise_of_their_law
+    --skip lookups_add_the_noise_of_their_law"
 $CARGO test $library --tests --target $target --no-run --quiet
 for isa in $($CARGO run --quiet --package noren-math --example isa_tables --target $target); do
     echo "== NOREN_ISA=$isa"
