@@ -8,7 +8,7 @@ RUST_SOURCES := $(shell find crates checks -name '*.rs' -o -name Cargo.toml) Car
 RELEASE := $(or $(CARGO_TARGET_DIR),target)/release
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-full build lint test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files licences sbom wheel reproducible aarch64 clean
+.PHONY: demo test test-full build lint test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files licences sbom wheel reproducible targets test-arm test-s390x clean
 
 ## demo: score real clinical records under encryption, client and server as separate processes.
 demo: build
@@ -149,9 +149,17 @@ wheel: sbom
 reproducible: $(VENV)/.tools
 	checks/reproducible.sh
 
-## aarch64: the workspace built for AArch64, kernels, verbs of rings and golden files tested under emulation.
-aarch64:
-	checks/aarch64.sh
+## targets: the workspace compiled without a warning for Linux, macOS and Windows, 64 and 32 bits, little and big endian.
+targets:
+	CARGO="$(CARGO)" checks/targets.sh
+
+## test-arm: the tests of the library for AArch64, with each table of kernels, under emulation; long.
+test-arm:
+	CARGO="$(CARGO)" checks/emulated.sh arm
+
+## test-s390x: the bytes of files and keys, and noise of known streams, on a big-endian machine, under emulation.
+test-s390x:
+	CARGO="$(CARGO)" checks/emulated.sh s390x
 
 clean:
 	rm -rf target dist $(VENV) demo-out fuzz/target bench/peers/*/build* bench/peers/*/target* bench/peers/*/venv

@@ -1,10 +1,12 @@
 """Count the instructions of a client's work on AArch64 and x86-64, emulated, beside the models of devices.
 
     python bench/arm_instructions.py [--workload product-100 --workload inner-product-100]
+    python bench/arm_instructions.py --kernels
 
 Builds the example client_work for both, runs it under QEMU with a plugin that counts (bench/emulation/count.c), and
 prints a table. Counts are exact and repeat; nothing here is a time. A step's count is that of a run which does the step
-once more. Needs `rustup target add aarch64-unknown-linux-gnu`, and Debian's gcc-aarch64-linux-gnu and qemu-user.
+once more. The second form counts kernels on AArch64, by the example kernel_work: the difference of runs with many calls
+and with one. Needs `rustup target add aarch64-unknown-linux-gnu`, and Debian's gcc-aarch64-linux-gnu and qemu-user.
 """
 
 import argparse
@@ -24,6 +26,8 @@ PLUGIN = ROOT / "bench" / "emulation" / "count.c"
 STEPS = ["keys", "encrypt", "decrypt"]
 # What is counted: the processor, and noren's table of kernels.
 VARIANTS = {"Arm, portable": (ARM, "portable"), "Arm, NEON": (ARM, "neon"), "x86-64, portable": (X86, "portable")}
+# How many calls of a kernel are counted.
+CALLS = 32
 # Clocks in Hz of the devices that are modelled, as their descriptions say.
 CLOCKS = {"phone": 2.4e9, "pi4": 1.5e9, "pi-zero": 1.0e9}
 
@@ -36,13 +40,13 @@ def output(command: list[str], **variables: str) -> subprocess.CompletedProcess[
     return result
 
 
-def built(target: str) -> str:
-    """Build the example for a processor, and return its path."""
+def built(target: str, package: str, example: str) -> str:
+    """Build an example for a processor, and return its path."""
     folder = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     is_host = f"host: {target}" in output(["rustc", "--version", "--verbose"]).stdout.splitlines()
-    options = ["--release", "--package", "noren", "--example", "client_work"]
+    options = ["--release", "--package", package, "--example", example]
     output(["cargo", "build", *options, *([] if is_host else ["--target", target])], **LINKERS)
-    return str((folder if is_host else folder / target) / "release" / "examples" / "client_work")
+    return str((folder if is_host else folder / target) / "release" / "examples" / example)
 
 
 def instructions(text: str) -> int:
@@ -53,9 +57,9 @@ def instructions(text: str) -> int:
     return int(counts[-1])
 
 
-def counted(plugin: str, program: str, target: str, isa: str, workload: list[str], step: str, runs: int) -> int:
+def counted(plugin: str, program: str, target: str, isa: str, arguments: list[str]) -> int:
     """Return the instructions of a whole run."""
-    command = [*EMULATORS[target], "-plugin", plugin, program, *workload, "run", step, str(runs)]
+    command = [*EMULATORS[target], "-plugin", plugin, program, *arguments]
     return instructions(output(command, NOREN_ISA=isa).stderr)
 
 
@@ -75,22 +79,47 @@ def rows(counts: dict[str, list[int]], times: dict[str, list[float]]) -> list[li
     return found
 
 
+def kernel_row(name: str, unit: str, portable: float, neon: float) -> list[str]:
+    """Return the cells of a kernel: its counts for one unit, and their ratio."""
+    digits = 2 if portable < 1000 else 0
+    return [name, unit, f"{portable:.{digits}f}", f"{neon:.{digits}f}", f"{neon / portable:.2f}"]
+
+
+def kernels(plugin: str) -> str:
+    """Return the table of kernels on AArch64."""
+    program = built(ARM, "noren-math", "kernel_work")
+    found = []
+    for line in output([*EMULATORS[ARM], program, "list"]).stdout.splitlines():
+        name, unit, units = line.split()
+        counts = []
+        for isa in ["portable", "neon"]:
+            first, last = (counted(plugin, program, ARM, isa, [name, str(calls)]) for calls in (1, 1 + CALLS))
+            counts.append((last - first) / (CALLS * int(units)))
+        found.append(kernel_row(name, unit, *counts))
+    return table(["kernel", "instructions of a", "portable", "NEON", "NEON / portable"], found)
+
+
 def main() -> None:
     """Count, and print a table for each workload."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--workload", action="append", help="NAME-COUNT [default: product-100, inner-product-100]")
-    workloads = parser.parse_args().workload or ["product-100", "inner-product-100"]
-    programs = {target: built(target) for target in EMULATORS}
+    parser.add_argument("--kernels", action="store_true", help="count kernels instead")
+    arguments = parser.parse_args()
+    workloads = arguments.workload or ["product-100", "inner-product-100"]
     with tempfile.TemporaryDirectory() as folder:
         plugin = str(Path(folder) / "count.so")
         output(["cc", "-shared", "-fPIC", "-fvisibility=hidden", "-O2", "-o", plugin, str(PLUGIN)])
+        if arguments.kernels:
+            print(kernels(plugin))
+            return
+        programs = {target: built(target, "noren", "client_work") for target in EMULATORS}
         for name in workloads:
             workload = list(name.rsplit("-", 1))
             counts = {}
             for variant, (target, isa) in VARIANTS.items():
-                run = (plugin, programs[target], target, isa, workload)
-                before = counted(*run, "keys", 0)
-                counts[variant] = [counted(*run, step, 1) - before for step in STEPS]
+                run = (plugin, programs[target], target, isa)
+                before = counted(*run, [*workload, "run", "keys", "0"])
+                counts[variant] = [counted(*run, [*workload, "run", step, "1"]) - before for step in STEPS]
             header = ["step", *(f"{variant}, millions" for variant in VARIANTS), "Arm / x86-64, portable"]
             header += [f"a cycle, model of {device}" for device in CLOCKS]
             print(f"{name}:\n\n{table(header, rows(counts, predicted(programs[X86], workload)))}\n")

@@ -25,6 +25,9 @@
 //! | [`memory`] | memory that cannot be had, as an error |
 //! | [`kernels`] | the row kernels, one table per instruction set; the only `unsafe` of the project |
 
+// Where there is only the portable table, nothing reads the layouts that are for vectors.
+#![cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), allow(dead_code, unused_imports))]
+
 mod binary;
 mod binary_slots;
 pub mod cyclotomic;

@@ -98,7 +98,13 @@ impl Seed {
         hasher.update(domain);
         hasher.update(label.as_bytes());
         for part in words {
-            hasher.update(bytemuck::cast_slice(part));
+            if cfg!(target_endian = "little") {
+                hasher.update(bytemuck::cast_slice(part));
+            } else {
+                for word in *part {
+                    hasher.update(&word.to_le_bytes());
+                }
+            }
         }
         let mut digest = hasher.finalize();
         let out = Self(*digest.as_bytes());

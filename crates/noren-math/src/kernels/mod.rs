@@ -46,6 +46,7 @@ mod table;
 pub mod torus;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector_fft;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector_horner;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector_rows;

@@ -1,5 +1,7 @@
 //! Keys of a bootstrap as they lie in memory: sections that a program can use where they are, in a file that is mapped.
 
+use std::borrow::Cow;
+
 use noren_math::torus::product::KEY_LAYOUT;
 use noren_ring::host::torus::blind_rotation::BlindRotation;
 use noren_ring::host::torus::bootstrap::Bootstrap;
@@ -31,6 +33,16 @@ const fn layout() -> [u64; 4] {
     [block, groups, group, LINE_WORDS as u64]
 }
 
+/// Two numbers to a word, the first in its lower half.
+fn pairs(numbers: &[u32]) -> Cow<'_, [u64]> {
+    if cfg!(target_endian = "little") {
+        Cow::Borrowed(bytemuck::cast_slice(numbers))
+    } else {
+        let (pairs, _) = numbers.as_chunks();
+        Cow::Owned(pairs.iter().map(|&[low, high]| u64::from(low) | u64::from(high) << 32).collect())
+    }
+}
+
 impl ServerKeys {
     /// Adds the sections of these keys as they lie in memory.
     ///
@@ -45,7 +57,7 @@ impl ServerKeys {
         writer.bytes(KEY, self.owner.key.0.as_slice());
         writer.words(LAYOUT, layout().to_vec());
         writer.words(ROTATION, bytemuck::cast_slice(numbers));
-        writer.words(SWITCH, bytemuck::cast_slice(key.switch().words()));
+        writer.words(SWITCH, pairs(key.switch().words()));
         Ok(())
     }
 

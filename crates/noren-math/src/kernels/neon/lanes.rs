@@ -88,8 +88,13 @@ pub(super) fn load(words: &Words) -> Integers {
 #[inline]
 #[target_feature(enable = "neon")]
 pub(super) fn store(words: &mut Words, Integers([low, high]): Integers) {
-    // SAFETY: the reference is valid for the 32 bytes that are written; the store needs no alignment.
-    unsafe { vst1q_u64_x2(words.as_mut_ptr(), uint64x2x2_t(low, high)) }
+    let to = words.as_mut_ptr();
+    // SAFETY: the reference is valid for the 32 bytes that are written; the stores need no alignment. Two of them become one
+    // instruction, which takes an offset.
+    unsafe {
+        vst1q_u64(to, low);
+        vst1q_u64(to.add(2), high);
+    }
 }
 
 /// [`store`]: there is no intrinsic function of a store past the caches.
@@ -122,8 +127,12 @@ pub(super) fn load_numbers(numbers: &Numbers) -> Vector {
 #[inline]
 #[target_feature(enable = "neon")]
 pub(super) fn store_numbers(numbers: &mut Numbers, Vector([low, high]): Vector) {
-    // SAFETY: the reference is valid for the 32 bytes that are written; the store needs no alignment.
-    unsafe { vst1q_f64_x2(numbers.as_mut_ptr(), float64x2x2_t(low, high)) }
+    let to = numbers.as_mut_ptr();
+    // SAFETY: as in `store`.
+    unsafe {
+        vst1q_f64(to, low);
+        vst1q_f64(to.add(2), high);
+    }
 }
 
 #[inline]
@@ -135,9 +144,13 @@ pub(super) fn get(cell: &Cell<Numbers>) -> Vector {
 #[inline]
 #[target_feature(enable = "neon")]
 pub(super) fn set(cell: &Cell<Numbers>, Vector([low, high]): Vector) {
+    let to = cell.as_ptr().cast();
     // SAFETY: a cell is not shared between threads, and no reference to what it holds can exist; it is valid for the 32 bytes
-    // that are written; the store needs no alignment.
-    unsafe { vst1q_f64_x2(cell.as_ptr().cast(), float64x2x2_t(low, high)) }
+    // that are written; the stores need no alignment.
+    unsafe {
+        vst1q_f64(to, low);
+        vst1q_f64(to.add(2), high);
+    }
 }
 
 #[inline]
@@ -214,6 +227,10 @@ pub(super) fn add_lower_32(words: &Cell<[u32; WIDTH]>, Integers([low, high]): In
 #[target_feature(enable = "neon")]
 pub(super) fn add_64(words: &Cell<Words>, x: Integers) {
     let Integers([low, high]) = add_words(load(&words.get()), x);
+    let to = words.as_ptr().cast();
     // SAFETY: as in `set`.
-    unsafe { vst1q_u64_x2(words.as_ptr().cast(), uint64x2x2_t(low, high)) }
+    unsafe {
+        vst1q_u64(to, low);
+        vst1q_u64(to.add(2), high);
+    }
 }

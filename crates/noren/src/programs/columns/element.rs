@@ -74,7 +74,7 @@ impl Element {
     /// The fewest bits of an integer that holds a number: 8, 16, 32 or 64.
     #[must_use]
     pub const fn narrowest(number: usize) -> u32 {
-        match number {
+        match number as u64 {
             0..0x100 => 8,
             0x100..0x1_0000 => 16,
             0x1_0000..0x1_0000_0000 => 32,
