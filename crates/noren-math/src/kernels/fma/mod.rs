@@ -5,7 +5,7 @@
 //! `arithmetic.rs`.
 //!
 //! An instruction set is a file `lanes.rs`, the expansion of [`fma_kernels`], and a table. The functions of its lanes, on
-//! vectors of `WIDTH = 4` words (`Integers`) or numbers (`Vector`):
+//! vectors of `WIDTH = 4` words (`Integers`) or numbers (`Vector`), of which transforms take `SETS` times eight together:
 //!
 //! | function | result in each lane |
 //! |---|---|

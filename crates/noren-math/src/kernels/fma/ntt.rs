@@ -3,8 +3,8 @@
 //! Between the first load and the last store the row holds the bits of `f64`. All layers but the last three run two at a time, the
 //! first pass three where their number is odd: in passes over whole blocks, depth first down to blocks that the nearest cache
 //! holds, then pass after pass over such a block. The last three layers run within 32 words that are transposed, so that they too
-//! act between vectors. The inverse is the mirror image. Two columns, or two sets of 32 words, go through a layer together, since
-//! one alone waits for its own results.
+//! act between vectors. The inverse is the mirror image. Two columns, or as many sets of 32 words as the lanes say, go through
+//! a layer together, since one alone waits for its own results.
 //!
 //! # Ranges
 //!
@@ -32,7 +32,7 @@ macro_rules! fma_ntt {
     ($features:literal) => {
         use super::arithmetic::{Factor, Prime, TWO_52, numbers_less};
         use super::lanes::{
-            Vector, WIDTH, Words, add, from_bits, load, load_numbers, splat, store, sub, to_bits, transpose,
+            SETS, Vector, WIDTH, Words, add, from_bits, load, load_numbers, splat, store, sub, to_bits, transpose,
         };
         use crate::kernels::portable_ntt;
         use crate::modulus::Modulus;
@@ -46,8 +46,6 @@ macro_rules! fma_ntt {
         const SET: usize = 32 / WIDTH;
         /// How many columns of vectors go through the layers of a pass together.
         const COLUMNS: usize = 2;
-        /// How many sets of groups go through the last layers together.
-        const SETS: usize = 2;
 
         #[target_feature(enable = $features)]
         pub(super) fn forward(row: &mut [u64], table: &NttTable) {

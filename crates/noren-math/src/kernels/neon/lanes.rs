@@ -16,6 +16,9 @@ pub(super) struct Integers([uint64x2_t; 2]);
 /// How many numbers or words a vector holds.
 pub(super) const WIDTH: usize = 4;
 
+/// How many sets of eight vectors a transform works on together, where each fills half of the registers.
+pub(super) const SETS: usize = 1;
+
 /// The words of one vector in memory.
 pub(super) type Words = [u64; WIDTH];
 
