@@ -21,7 +21,8 @@ macro_rules! fma_sums {
     ($features:literal) => {
         use super::arithmetic::{Prime, TWO_52, numbers};
         use super::lanes::{
-            Integers, Vector, WIDTH, Words, add, arrange, broadcast, load, mul_add, shift_right_each, splat, store, sub,
+            Integers, Vector, WIDTH, Words, add, arrange, broadcast, load, mul_add, prefetch, shift_right_each, splat,
+            store, sub,
         };
         use super::residues::Sum as Residues;
         use crate::kernels::operands::{KEY_GROUP, KEY_TILE, MAX_TERMS, MovedProducts};
@@ -188,6 +189,7 @@ macro_rules! fma_sums {
                     })
                 });
                 for [row, left_key, right_key] in views.iter() {
+                    prefetch_ahead([left_key, right_key], j);
                     let row = vectors(&row[j]);
                     for (sums, key) in sums.iter_mut().zip([vectors(&left_key[j]), vectors(&right_key[j])]) {
                         for column in 0..COLUMNS {
@@ -252,6 +254,7 @@ macro_rules! fma_sums {
                     }
                 }
                 for [row, left_key, right_key] in views.iter() {
+                    prefetch_ahead([left_key, right_key], j);
                     let row = vectors(&row[j]);
                     for (sums, key) in sums.iter_mut().zip([vectors(&left_key[j]), vectors(&right_key[j])]) {
                         for column in 0..COLUMNS {
@@ -270,6 +273,16 @@ macro_rules! fma_sums {
                     }
                 }
             }
+        }
+
+        /// How far ahead rows of keys are called into the nearest cache, in blocks, each of which is a line: they are more streams
+        /// than the hardware follows.
+        const AHEAD: usize = 8;
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn prefetch_ahead(rows: [Blocks<'_>; 2], j: usize) {
+            rows.into_iter().filter_map(|row| row.get(j + AHEAD)).for_each(|block| prefetch(&vectors(block)[0]));
         }
 
         /// The vectors of a block.
