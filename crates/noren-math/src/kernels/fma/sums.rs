@@ -189,7 +189,7 @@ macro_rules! fma_sums {
                     })
                 });
                 for [row, left_key, right_key] in views.iter() {
-                    prefetch_ahead([left_key, right_key], j);
+                    prefetch_ahead([row, left_key, right_key], j);
                     let row = vectors(&row[j]);
                     for (sums, key) in sums.iter_mut().zip([vectors(&left_key[j]), vectors(&right_key[j])]) {
                         for column in 0..COLUMNS {
@@ -254,7 +254,7 @@ macro_rules! fma_sums {
                     }
                 }
                 for [row, left_key, right_key] in views.iter() {
-                    prefetch_ahead([left_key, right_key], j);
+                    prefetch_ahead([row, left_key, right_key], j);
                     let row = vectors(&row[j]);
                     for (sums, key) in sums.iter_mut().zip([vectors(&left_key[j]), vectors(&right_key[j])]) {
                         for column in 0..COLUMNS {
@@ -275,13 +275,13 @@ macro_rules! fma_sums {
             }
         }
 
-        /// How far ahead rows of keys are called into the nearest cache, in blocks, each of which is a line: they are more streams
+        /// How far ahead rows of digits and keys are called into the nearest cache, in blocks, each of which is a line: they are more streams
         /// than the hardware follows.
-        const AHEAD: usize = 8;
+        const AHEAD: usize = 16;
 
         #[inline]
         #[target_feature(enable = $features)]
-        fn prefetch_ahead(rows: [Blocks<'_>; 2], j: usize) {
+        fn prefetch_ahead(rows: [Blocks<'_>; 3], j: usize) {
             rows.into_iter().filter_map(|row| row.get(j + AHEAD)).for_each(|block| prefetch(&vectors(block)[0]));
         }
 
