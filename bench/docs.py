@@ -54,7 +54,8 @@ FIGURES = ROOT / "docs" / "figures"
 RECORDED = ROOT / "bench" / "recorded.json"
 
 BLOCK = re.compile(
-    r"(?P<start><!-- made by bench/docs\.py: (?P<name>[a-z-]+) -->\n).*?(?P<end><!-- end of (?P=name) -->)", re.DOTALL
+    r"(?P<start><!-- made by bench/docs\.py: (?P<name>[a-z0-9-]+) -->\n).*?(?P<end><!-- end of (?P=name) -->)",
+    re.DOTALL,
 )
 README_OPS = ["add", "mul_plain", "mul_relin_rescale", "rotate", "rotate_hoisted", "encode", "encrypt"]
 

@@ -10,6 +10,7 @@ from test_records import record
 import docs
 import machine
 from pages import (
+    avx2,
     bootstrap,
     chain,
     choosing,
@@ -452,3 +453,18 @@ def test_a_comparison_that_was_not_recorded_leaves_blocks_that_say_so() -> None:
     made = docs.blocks(Results([]), RECORDED, {}, [])
     assert made["choosing-facts"]() == made["choosing-product"]() == choosing.NOTHING
     assert list(choosing.figures(None)) == []
+
+
+def test_libraries_that_are_held_to_avx2_stand_beside_each_other_without_other_tables() -> None:
+    kernel = {"suite": "kernels", "n": 1024, "threads": 1, "prime_bits": 48}
+    rows = [
+        record(**kernel, op="ntt_forward", library="noren", isa="avx2", median_ns=1e3),
+        record(**kernel, op="ntt_forward", library="noren", isa="avx512", median_ns=1e2),
+        record(**kernel, op="ntt_forward", library="tfhe-ntt", isa="avx2", median_ns=3e3),
+        record(**kernel, op="mul", library="noren", isa="avx2", median_ns=1e3),
+    ]
+    table = avx2.section(Results(rows), "kernels")
+    assert table.startswith("1 thread(s):")
+    assert "| 1.00 | 3.00 | 3.00 |" in table
+    assert "mul" not in table
+    assert avx2.section(Results(rows), "ckks") == "Not measured."

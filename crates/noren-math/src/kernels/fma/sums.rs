@@ -128,6 +128,7 @@ macro_rules! fma_sums {
                         sums = sums.map(|sum| Sum::start(unit, fold.reduce(sum)));
                     }
                     for (a, b) in views {
+                        prefetch_ahead([a, b], j);
                         let (a, b) = (vectors(&a[j]), vectors(&b[j]));
                         for column in 0..COLUMNS {
                             sums[column].add(numbers(load(&a[column])), numbers(load(&b[column])));
@@ -275,13 +276,13 @@ macro_rules! fma_sums {
             }
         }
 
-        /// How far ahead rows of digits and keys are called into the nearest cache, in blocks, each of which is a line: they are more streams
+        /// How far ahead rows are called into the nearest cache, in blocks, each of which is a line: they are more streams
         /// than the hardware follows.
         const AHEAD: usize = 16;
 
         #[inline]
         #[target_feature(enable = $features)]
-        fn prefetch_ahead(rows: [Blocks<'_>; 3], j: usize) {
+        fn prefetch_ahead<const N: usize>(rows: [Blocks<'_>; N], j: usize) {
             rows.into_iter().filter_map(|row| row.get(j + AHEAD)).for_each(|block| prefetch(&vectors(block)[0]));
         }
 
