@@ -21,7 +21,7 @@ fn check(record: &Value) {
     let positive = |field: &str| record[field].as_f64().is_some_and(|value| value > 0.0);
     assert!(positive("median_ns") && positive("log_qp"), "{record}");
     assert!(record["mad_ns"].as_f64() <= record["median_ns"].as_f64(), "{record}");
-    // What takes long is measured once, which is for the machine to say.
+    // An operation that takes seconds is measured once.
     let slow = record["reps"] == 1 && record["median_ns"].as_f64() >= Some(1e9);
     assert!(record["reps"].as_u64() >= Some(5) || slow, "{record}");
     assert_eq!(record["library"], "noren");

@@ -346,7 +346,7 @@ impl<T: Scalar> LinearMap<T> {
     }
 }
 
-/// What the cost of a map follows from: its diagonals, in ascending order, and how vectors repeat.
+/// The operands of the cost of a map: its diagonals, in ascending order, and the period of its vectors.
 struct Pattern {
     diagonals: Vec<isize>,
     dimension: usize,

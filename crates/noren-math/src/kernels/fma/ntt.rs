@@ -161,7 +161,7 @@ macro_rules! fma_ntt {
                     (length, index, bound) = (length / 4, 4 * index, after);
                 }
                 let (reduce, _) = bound.after(3, 1.5);
-                // A group of eight words has the root of a layer that the early roots would have next.
+                // Now the index is that of the first group of eight words, in the layer after those of the early roots.
                 let first = (index - self.roots.early.len()) / WIDTH;
                 if reduce {
                     self.forward_late::<true>(leaf, first);
@@ -272,7 +272,7 @@ macro_rules! fma_ntt {
             /// The mirror of [`Transform::forward_leaf`].
             #[target_feature(enable = $features)]
             fn inverse_leaf(&self, leaf: &mut [Words], length: usize, index: usize) {
-                // Blocks of the leaf, groups of four times as many, and so on: as many as the leaf has groups of eight words.
+                // The first group of eight words in the layer after those of the early roots: a block has `length / (SET / 4)` of them.
                 let first = index * (length / (SET / 4)) - self.roots.early.len();
                 self.inverse_late(leaf, first / WIDTH);
                 let mut short = SET;
@@ -392,7 +392,7 @@ macro_rules! fma_ntt {
             }
         }
 
-        /// Whether a row of so many vectors has an odd number of layers before the last three.
+        /// Whether the number of layers before the last three is odd, for a row of `vectors` vectors.
         const fn has_odd_layers(vectors: usize) -> bool {
             (vectors / (SET / 4)).trailing_zeros() % 2 == 1
         }
