@@ -79,7 +79,7 @@ impl Machine {
         serde_json::from_str(include_str!("reference.json")).expect("the reference machine is well formed")
     }
 
-    /// The same server with AVX2.
+    /// A server with two cores of Zen 5 held to AVX2, as it was measured in November 2026.
     ///
     /// # Panics
     /// As [`reference`](Self::reference).
@@ -88,7 +88,7 @@ impl Machine {
         serde_json::from_str(include_str!("reference_avx2.json")).expect("the reference machine is well formed")
     }
 
-    /// The same server with portable kernels.
+    /// The server with two cores of Zen 4 held to portable kernels.
     ///
     /// # Panics
     /// As [`reference`](Self::reference).
