@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::kernels::aligned::AlignedVec;
-use noren_math::kernels::{Kernels, WeightedSum, available};
+use noren_math::kernels::{Kernels, WeightedRows, WeightedSum, available};
 use noren_math::modulus::Modulus;
 use noren_math::prime::primes_below;
 
@@ -102,7 +102,7 @@ fn main() {
         print(&format!("weighted_sums 4 x {terms}"), 4 * n, &mut |k| {
             let outs = black_box(&mut *four).chunks_mut(n);
             let mut sums: Vec<_> = outs.map(|out| WeightedSum { out, weights: &weights, modulus: &q }).collect();
-            k.weighted_sums(&mut sums, rows, Some(&counts));
+            k.weighted_sums(&mut sums, &WeightedRows { rows, below: prime, counts: Some(&counts) });
         });
         let inverses = vec![1.0 / prime as f64; terms];
         print(&format!("quotients {terms}"), n, &mut |k| k.quotients(black_box(&mut out), rows, &inverses));

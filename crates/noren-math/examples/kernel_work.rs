@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::kernels::aligned::AlignedVec;
-use noren_math::kernels::{Kernels, WeightedSum, kernels};
+use noren_math::kernels::{Kernels, WeightedRows, WeightedSum, kernels};
 use noren_math::modulus::Modulus;
 use noren_math::ntt::table::NttTable;
 use noren_math::prime::primes_below;
@@ -124,7 +124,7 @@ fn basis_conversion(calls: usize) {
         kernels().quotients(&mut counts, &rows, &inverses);
         let targets = black_box(&mut *targets).chunks_mut(n).zip(&weights).zip(to);
         let mut sums: Vec<_> = targets.map(|((out, weights), modulus)| WeightedSum { out, weights, modulus }).collect();
-        kernels().weighted_sums(&mut sums, &rows, Some(&counts));
+        kernels().weighted_sums(&mut sums, &WeightedRows { rows: &rows, below: 1 << 50, counts: Some(&counts) });
     };
     (0..calls).for_each(|_| call());
 }

@@ -6,7 +6,7 @@ use noren_math::error::Error;
 use noren_math::kernels::aligned::AlignedVec;
 use noren_math::kernels::places::Place;
 use noren_math::kernels::{
-    Kernels, KeyRows, MAX_TERMS, MovedProducts, WeightedSum, available, by_name, kernels, select,
+    Kernels, KeyRows, MAX_TERMS, MovedProducts, WeightedRows, WeightedSum, available, by_name, kernels, select,
 };
 use noren_math::modulus::Modulus;
 use noren_math::prime::primes_below;
@@ -224,7 +224,8 @@ fn weighted_sums_are_those_of_integers_for_any_numbers_of_sums_and_rows() {
     let mut numbers = Numbers::new(10);
     let moduli = moduli();
     let mut check = |sums: usize, count: usize, counted: bool, n: usize| {
-        let rows: Vec<Vec<u64>> = (0..count).map(|_| numbers.row(n, 1 << 50)).collect();
+        let below = [1 << 50, (1 << 48) + 1, 1 << 44, 3][numbers.below(4) as usize];
+        let rows: Vec<Vec<u64>> = (0..count).map(|_| numbers.row(n, below)).collect();
         let rows: Vec<&[u64]> = rows.iter().map(Vec::as_slice).collect();
         let counts = counted.then(|| numbers.row(n, count as u64 + 1));
         let terms: Vec<&[u64]> = rows.iter().copied().chain(counts.as_deref()).collect();
@@ -240,7 +241,7 @@ fn weighted_sums_are_those_of_integers_for_any_numbers_of_sums_and_rows() {
                 .zip(&moduli)
                 .map(|((out, weights), modulus)| WeightedSum { out, weights, modulus })
                 .collect();
-            table.weighted_sums(&mut calls, &rows, counts.as_deref());
+            table.weighted_sums(&mut calls, &WeightedRows { rows: &rows, below, counts: counts.as_deref() });
             for ((out, weights), q) in out.iter().zip(&weights).zip(&moduli) {
                 for (j, &found) in out.iter().enumerate() {
                     let products = terms.iter().zip(weights).map(|(row, &w)| u128::from(row[j]) * u128::from(w));
@@ -264,9 +265,9 @@ fn weighted_sums_are_those_of_integers_for_any_numbers_of_sums_and_rows() {
 
 #[test]
 fn weighted_sums_of_the_largest_words_are_right() {
-    let largest = vec![(1 << 50) - 1; 40];
-    for q in moduli() {
-        for rows in [1, 4, 8, 11, 12, 13, 15, 16, 17, MAX_TERMS - 1] {
+    for (q, below) in moduli().into_iter().flat_map(|q| [1 << 50, q.value() + 1, 3].map(|below| (q, below))) {
+        let largest = vec![below - 1; 40];
+        for rows in [1, 4, 5, 6, 8, 11, 12, 13, 15, 16, 17, 28, 29, MAX_TERMS - 1] {
             let counts = vec![rows as u64; largest.len()];
             let sum = u128::from(largest[0]) * rows as u128 + rows as u128;
             let expected = q.reduce_u128(sum * u128::from(q.value() - 1));
@@ -276,13 +277,11 @@ fn weighted_sums_of_the_largest_words_are_right() {
                     let mut out = vec![vec![7; largest.len()]; sums];
                     let mut calls: Vec<WeightedSum> =
                         out.iter_mut().map(|out| WeightedSum { out, weights: &weights, modulus: &q }).collect();
-                    table.weighted_sums(&mut calls, &vec![largest.as_slice(); rows], Some(&counts));
-                    assert!(
-                        out.iter().flatten().all(|&x| x == expected),
-                        "{rows} rows of {} modulo {}",
-                        table.name(),
-                        q.value()
-                    );
+                    let all = vec![largest.as_slice(); rows];
+                    table.weighted_sums(&mut calls, &WeightedRows { rows: &all, below, counts: Some(&counts) });
+                    let (name, modulus) = (table.name(), q.value());
+                    let right = out.iter().flatten().all(|&x| x == expected);
+                    assert!(right, "{rows} rows below {below} modulo {modulus}: {name}");
                 }
             }
         }
@@ -567,11 +566,13 @@ fn rows_of_different_lengths_panic_in_every_table() {
         assert!(panics(&|| stretched(16, &[[0; 2].as_slice(); MAX_TERMS + 1], 32 * (MAX_TERMS + 1))));
         assert!(panics(&|| table.weighted_sum(&mut [0; 8], &[&[0; 8]], &[1, 1], &q)));
         assert!(panics(&|| table.reduce_centred(&mut [0; 8], &[0; 9], &q, &q)));
-        let counted = |rows: &[&[u64]], counts: &[u64], weights: usize| {
+        let counted_below = |below: u64, rows: &[&[u64]], counts: &[u64], weights: usize| {
             let sum = WeightedSum { out: &mut [0; 8], weights: &vec![1; weights], modulus: &q };
-            table.weighted_sums(&mut [sum], rows, Some(counts));
+            table.weighted_sums(&mut [sum], &WeightedRows { rows, below, counts: Some(counts) });
         };
+        let counted = |rows: &[&[u64]], counts: &[u64], weights| counted_below(1 << 50, rows, counts, weights);
         counted(&[&[0; 8]], &[0; 8], 2);
+        assert!(panics(&|| counted_below((1 << 50) + 1, &[&[0; 8]], &[0; 8], 2)));
         assert!(panics(&|| counted(&[&[0; 8]], &[0; 8], 1)));
         assert!(panics(&|| counted(&[&[0; 8]], &[0; 7], 2)));
         assert!(panics(&|| counted(&[[0; 8].as_slice(); MAX_TERMS], &[0; 8], MAX_TERMS + 1)));

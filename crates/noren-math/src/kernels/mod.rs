@@ -63,7 +63,7 @@ mod vector_windows;
 mod verbs;
 mod wide_reduction;
 
-pub use operands::{KeyRows, MAX_TERMS, MovedProducts, WeightedSum};
+pub use operands::{KeyRows, MAX_TERMS, MovedProducts, WeightedRows, WeightedSum};
 pub use panels::Panel;
 pub use table::Kernels;
 

@@ -27,6 +27,26 @@ pub struct WeightedSum<'a> {
     pub modulus: &'a Modulus,
 }
 
+/// What [`Kernels::weighted_sums`](crate::kernels::Kernels::weighted_sums) adds up.
+#[derive(Debug, Clone, Copy)]
+pub struct WeightedRows<'a> {
+    /// The rows, which may be residues of other primes.
+    pub rows: &'a [&'a [u64]],
+    /// A number above all words of the rows: the smaller it is, the less often a sum is reduced. Range: up to `2^50`.
+    pub below: u64,
+    /// Small numbers, one row more. Range: in `[0, n]` for n rows.
+    pub counts: Option<&'a [u64]>,
+}
+
+impl<'a> WeightedRows<'a> {
+    /// The rows, and the counts as one row more.
+    pub(super) fn terms<'b>(&self, memory: &'b mut [&'a [u64]; MAX_TERMS]) -> &'b [&'a [u64]] {
+        let terms = &mut memory[..self.rows.len() + usize::from(self.counts.is_some())];
+        terms.iter_mut().zip(self.rows.iter().copied().chain(self.counts)).for_each(|(term, row)| *term = row);
+        terms
+    }
+}
+
 /// Rows `[digit, half, word]` of a key, or of what is multiplied as one, or a part of each.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyRows<'a> {

@@ -4,7 +4,7 @@ use super::chacha::chacha20;
 use super::gaussian::gaussian;
 use super::multiples::sub_multiples;
 use super::normal::{inside_circle, normal};
-use super::operands::{HALVES, MAX_TERMS, MovedProducts, WeightedSum};
+use super::operands::{HALVES, MAX_TERMS, MovedProducts, WeightedRows, WeightedSum};
 use super::places::GROUP;
 use super::portable_binary::add_binary_product;
 use super::portable_fft::{fft_forward, fft_inverse};
@@ -212,14 +212,14 @@ pub(super) fn add_moved_products_from(
     }
 }
 
-pub(super) fn weighted_sums(sums: &mut [WeightedSum], rows: &[&[u64]], counts: Option<&[u64]>) {
-    weighted_sums_from(0, sums, rows, counts);
+pub(super) fn weighted_sums(sums: &mut [WeightedSum], rows: &WeightedRows) {
+    weighted_sums_from(0, sums, rows);
 }
 
 /// [`weighted_sums`] of the words from `start` on, for tables that did the words before.
-pub(super) fn weighted_sums_from(start: usize, sums: &mut [WeightedSum], rows: &[&[u64]], counts: Option<&[u64]>) {
+pub(super) fn weighted_sums_from(start: usize, sums: &mut [WeightedSum], rows: &WeightedRows) {
     let mut terms: [&[u64]; MAX_TERMS] = [&[]; MAX_TERMS];
-    let terms = all_terms(&mut terms, rows, counts);
+    let terms = rows.terms(&mut terms);
     for WeightedSum { out, weights, modulus } in sums {
         let reduction = WideReduction::new(modulus);
         for (j, out) in out.iter_mut().enumerate().skip(start) {
@@ -227,17 +227,6 @@ pub(super) fn weighted_sums_from(start: usize, sums: &mut [WeightedSum], rows: &
             *out = reduction.reduce(sum);
         }
     }
-}
-
-/// The rows, and the counts as one row more.
-pub(super) fn all_terms<'a, 'b>(
-    terms: &'b mut [&'a [u64]; MAX_TERMS],
-    rows: &[&'a [u64]],
-    counts: Option<&'a [u64]>,
-) -> &'b [&'a [u64]] {
-    let terms = &mut terms[..rows.len() + usize::from(counts.is_some())];
-    terms.iter_mut().zip(rows.iter().copied().chain(counts)).for_each(|(term, row)| *term = row);
-    terms
 }
 
 pub(super) fn quotients(out: &mut [u64], rows: &[&[u64]], inverses: &[f64]) {

@@ -1,6 +1,6 @@
 //! Conversions between bases, a few rows at a time.
 
-use noren_math::kernels::{Kernels, MAX_TERMS, WeightedSum};
+use noren_math::kernels::{Kernels, MAX_TERMS, WeightedRows, WeightedSum};
 use noren_math::modulus::Modulus;
 
 use crate::basis::RnsBasis;
@@ -109,7 +109,8 @@ impl BaseConversion {
             .collect();
         if terms.len() <= MAX_TERMS {
             let (sources, counts) = terms.split_at(self.sources.len());
-            kernels.weighted_sums(&mut sums, sources, counts.first().copied());
+            let below = self.sources.iter().map(|&source| basis.modulus(source).value()).max().unwrap_or(1);
+            kernels.weighted_sums(&mut sums, &WeightedRows { rows: sources, below, counts: counts.first().copied() });
         } else {
             sums.iter_mut().for_each(|sum| weighted_sum(kernels, sum.out, terms, sum.weights, sum.modulus));
         }

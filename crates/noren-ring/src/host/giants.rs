@@ -30,7 +30,7 @@ pub(crate) type PairRow<'a> = (usize, [&'a mut [u64]; 2]);
 
 impl Rotation<'_> {
     fn source(&self) -> Source<'_> {
-        Source::Lifted { lift: &self.lift, element: (&self.element).into() }
+        Source::lifted(&self.lift, (&self.element).into())
     }
 }
 

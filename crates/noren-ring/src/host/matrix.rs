@@ -128,7 +128,7 @@ impl Decomposer {
         }
 
         let lift = self.lift(ring_q, element[1].into());
-        let source = Source::Lifted { lift: &lift, element: element[1].into() };
+        let source = Source::lifted(&lift, element[1].into());
         let width = NEAR.min(degree);
         let unset = |rows, words| {
             let mut rows = engine.unset_rows(rows, words);

@@ -18,7 +18,12 @@ pub(crate) enum Source<'a> {
     /// They are written down.
     Made(&'a Digits),
     /// Their rows are made where they are used.
-    Lifted { lift: &'a Lift<'a>, element: Operand<'a> },
+    Lifted {
+        lift: &'a Lift<'a>,
+        element: Operand<'a>,
+        /// For how many limbs at most.
+        group: usize,
+    },
 }
 
 /// The row of a digit at one limb.
@@ -47,6 +52,11 @@ impl<'a> DigitRow<'a> {
 }
 
 impl<'a> Source<'a> {
+    /// [`Source::Lifted`] for as many limbs as the conversions gain by.
+    pub(crate) fn lifted(lift: &'a Lift<'a>, element: Operand<'a>) -> Self {
+        Self::Lifted { lift, element, group: lift.group() }
+    }
+
     /// How many digits there are.
     pub(crate) fn digits(&self) -> usize {
         match self {
@@ -74,7 +84,7 @@ impl<'a> Source<'a> {
     pub(crate) fn places(&self) -> usize {
         match self {
             Self::Made(_) => GROUP,
-            Self::Lifted { lift, .. } => (SCRATCH_ROWS / lift.digits()).clamp(1, lift.group()),
+            Self::Lifted { lift, group, .. } => (SCRATCH_ROWS / lift.digits()).clamp(1, *group),
         }
     }
 

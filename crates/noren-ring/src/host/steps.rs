@@ -49,7 +49,7 @@ impl Decomposer {
         divide: impl Fn(&Sums, Operand) -> [Poly<Eval>; 2],
     ) -> [Poly<Eval>; 2] {
         let (lift, element) = (self.lift(ring_q, second.into()), Operand::from(second));
-        let source = Source::Lifted { lift: &lift, element };
+        let source = Source::lifted(&lift, element);
         let moved = Some(Moved::Undivided(first));
         divide(&Sums::new(self.ring_qp(ring_q), source, vec![terms], moved), element)
     }

@@ -6,6 +6,7 @@ use noren_math::modulus::ShoupFactor;
 
 use crate::decompose::{Decomposer, Digits};
 use crate::divide::DivideRound;
+use crate::host::convert::GROUP;
 use crate::host::engine::Engine;
 use crate::host::rows::{LimbRow, Rows};
 use crate::host::source::Source;
@@ -34,7 +35,7 @@ impl Decomposer {
     /// Switches an element over the limbs of `ring_q` or more.
     pub(super) fn switch(&self, ring_q: &Window, element: Operand, switch: &KeySwitch) -> [Poly<Eval>; 2] {
         let lift = self.lift(ring_q, element);
-        only(self.switch_source(ring_q, Source::Lifted { lift: &lift, element }, vec![switch.terms], switch))
+        only(self.switch_source(ring_q, Source::lifted(&lift, element), vec![switch.terms], switch))
     }
 
     /// `round((w a_i + s_i) f / D)` for the sums `s_i` of the digits of `c` with a key, where w stands for the factors of
@@ -48,7 +49,7 @@ impl Decomposer {
         divide: &DivideRound,
     ) -> [Poly<Eval>; 2] {
         let lift = self.lift(ring_q, c.into());
-        let (source, terms) = (Source::Lifted { lift: &lift, element: c.into() }, [Term { key, automorphism: None }]);
+        let (source, terms) = (Source::lifted(&lift, c.into()), [Term { key, automorphism: None }]);
         only(self.divide(&Sums::new(self.ring_qp(ring_q), source, vec![&terms], None), added, divide))
     }
 
@@ -59,7 +60,9 @@ impl Decomposer {
         let terms: Vec<&[Term]> = switch.terms.chunks(1).collect();
         if terms.len() <= PASS {
             let lift = self.lift(ring_q, c.into());
-            return self.switch_source(ring_q, Source::Lifted { lift: &lift, element: c.into() }, terms, switch);
+            // Each pair reads the rows of its own remainder: most of the reading.
+            let source = Source::Lifted { lift: &lift, element: c.into(), group: GROUP };
+            return self.switch_source(ring_q, source, terms, switch);
         }
         let digits = self.decompose(ring_q, c);
         // Passes of about one size.

@@ -12,7 +12,7 @@
 use std::arch::x86_64::*;
 
 use super::arithmetic::{Prime, Vector, WIDTH, add_high, add_low, broadcast, load, prefetch, store};
-use crate::kernels::operands::{MAX_TERMS, WeightedSum};
+use crate::kernels::operands::{MAX_TERMS, WeightedRows, WeightedSum};
 use crate::kernels::portable;
 use crate::modulus::Modulus;
 
@@ -32,12 +32,11 @@ const TABLE: usize = 2 * WIDTH;
 const FEW: usize = 12;
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-pub(super) fn weighted_sums(sums: &mut [WeightedSum], rows: &[&[u64]], counts: Option<&[u64]>) {
+pub(super) fn weighted_sums(sums: &mut [WeightedSum], rows: &WeightedRows) {
     let mut terms: [&[u64]; MAX_TERMS] = [&[]; MAX_TERMS];
-    let few_counts = counts.filter(|_| rows.len() < TABLE);
     // Counts that may exceed a table are one row more.
-    let more = if few_counts.is_none() { counts } else { None };
-    let terms = portable::all_terms(&mut terms, rows, more);
+    let few_counts = rows.counts.filter(|_| rows.rows.len() < TABLE);
+    let terms = if few_counts.is_some() { rows.rows } else { rows.terms(&mut terms) };
     for group in sums.chunks_mut(GROUP) {
         // The fewer sums, the more columns: four products that do not wait for each other hide their latency.
         let done = match group.len() {
@@ -46,7 +45,7 @@ pub(super) fn weighted_sums(sums: &mut [WeightedSum], rows: &[&[u64]], counts: O
             3 => sum_blocks::<3, 2>(group, terms, few_counts),
             _ => sum_blocks::<GROUP, 1>(group, terms, few_counts),
         };
-        portable::weighted_sums_from(done, group, rows, counts);
+        portable::weighted_sums_from(done, group, rows);
     }
 }
 

@@ -6,7 +6,7 @@ macro_rules! fma_conversion {
         use super::arithmetic::{numbers, words};
         use super::lanes::{WIDTH, Words, add, floor, load, mul, prefetch, splat, store};
         use super::sums::{Fold, Sum, Unit};
-        use crate::kernels::operands::{MAX_TERMS, WeightedSum};
+        use crate::kernels::operands::{MAX_TERMS, WeightedRows, WeightedSum};
         use crate::kernels::portable;
 
         /// A row, cut into blocks of `C` vectors.
@@ -22,24 +22,24 @@ macro_rules! fma_conversion {
         const LINE: usize = 2;
 
         #[target_feature(enable = $features)]
-        pub(super) fn weighted_sums(sums: &mut [WeightedSum], rows: &[&[u64]], counts: Option<&[u64]>) {
+        pub(super) fn weighted_sums(sums: &mut [WeightedSum], rows: &WeightedRows) {
             let mut terms: [&[u64]; MAX_TERMS] = [&[]; MAX_TERMS];
-            let terms = portable::all_terms(&mut terms, rows, counts);
+            let (terms, below) = (rows.terms(&mut terms), rows.below.max(MAX_TERMS as u64));
             for group in sums.chunks_mut(GROUP) {
                 let done = match group.len() {
-                    1 => sum_blocks::<1, 4>(group, terms),
-                    2 => sum_blocks::<2, 2>(group, terms),
-                    3 => sum_blocks::<3, 1>(group, terms),
-                    _ => sum_blocks::<GROUP, 1>(group, terms),
+                    1 => sum_blocks::<1, 4>(group, terms, below),
+                    2 => sum_blocks::<2, 2>(group, terms, below),
+                    3 => sum_blocks::<3, 1>(group, terms, below),
+                    _ => sum_blocks::<GROUP, 1>(group, terms, below),
                 };
-                portable::weighted_sums_from(done, group, rows, counts);
+                portable::weighted_sums_from(done, group, rows);
             }
         }
 
-        /// `S` sums over whole blocks of `C` vectors; gives back how many words those are.
+        /// `S` sums over whole blocks of `C` vectors of numbers less than `below`; gives back how many words those are.
         #[inline]
         #[target_feature(enable = $features)]
-        fn sum_blocks<const S: usize, const C: usize>(sums: &mut [WeightedSum], rows: &[&[u64]]) -> usize {
+        fn sum_blocks<const S: usize, const C: usize>(sums: &mut [WeightedSum], rows: &[&[u64]], below: u64) -> usize {
             let sums = sums.first_chunk_mut::<S>().expect("there are S sums");
             let mut views: [Blocks<C>; MAX_TERMS] = [&[]; MAX_TERMS];
             let views = &mut views[..rows.len()];
@@ -49,29 +49,42 @@ macro_rules! fma_conversion {
             for (i, weights) in weights.iter_mut().enumerate() {
                 *weights = sums.each_ref().map(|sum| sum.weights[i] as f64);
             }
-            let units = sums.each_ref().map(|sum| Unit::of_residues(sum.modulus));
+            let units = sums.each_ref().map(|sum| Unit::of_residues(sum.modulus, below));
             let terms = units.iter().map(|unit| unit.terms).min().unwrap_or(MAX_TERMS);
             let folds: [Fold; S] = std::array::from_fn(|s| Fold::new(sums[s].modulus, units[s]));
             let out = sums.each_mut().map(|sum| sum.out.as_chunks_mut::<WIDTH>().0.as_chunks_mut::<C>().0);
 
             let blocks = out[0].len();
             for j in 0..blocks {
-                let mut parts = units.map(|unit| [Sum::start(unit, splat(0.0)); C]);
-                for (i, (views, weights)) in views.chunks(terms).zip(weights.chunks(terms)).enumerate() {
-                    if i > 0 {
-                        parts =
-                            std::array::from_fn(|s| parts[s].map(|part| Sum::start(units[s], folds[s].reduce(part))));
-                    }
-                    for (view, weights) in views.iter().zip(weights) {
-                        if (j * C).is_multiple_of(LINE) {
-                            view.get(j + AHEAD / C).into_iter().for_each(|next| prefetch(&next[0]));
+                if (j * C).is_multiple_of(LINE) {
+                    for next in views.iter().filter_map(|view| view.get(j + AHEAD / C)) {
+                        for line in 0..C.div_ceil(LINE) {
+                            prefetch(&next[line * LINE]);
                         }
-                        let x = view[j].each_ref().map(|words| numbers(load(words)));
-                        for s in 0..S {
-                            let weight = splat(weights[s]);
-                            for column in 0..C {
-                                parts[s][column].add(x[column], weight);
-                            }
+                    }
+                }
+                let mut parts = units.map(|unit| [Sum::start(unit, splat(0.0)); C]);
+                let (mut views, mut weights) = (&*views, &*weights);
+                loop {
+                    let now = terms.min(views.len());
+                    let (views_now, weights_now);
+                    (views_now, views) = views.split_at(now);
+                    (weights_now, weights) = weights.split_at(now);
+                    let mut rows = views_now.chunks_exact(2).zip(weights_now.chunks_exact(2));
+                    for (views, weights) in rows.by_ref() {
+                        for i in 0..2 {
+                            add_row(&mut parts, &views[i][j], &weights[i]);
+                        }
+                    }
+                    if now % 2 == 1 {
+                        add_row(&mut parts, &views_now[now - 1][j], &weights_now[now - 1]);
+                    }
+                    if views.is_empty() {
+                        break;
+                    }
+                    for s in 0..S {
+                        for column in 0..C {
+                            parts[s][column] = Sum::start(units[s], folds[s].reduce(parts[s][column]));
                         }
                     }
                 }
@@ -82,6 +95,19 @@ macro_rules! fma_conversion {
                 }
             }
             blocks * C * WIDTH
+        }
+
+        /// Adds the products of a row's vectors with the weights of each sum.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn add_row<const S: usize, const C: usize>(parts: &mut [[Sum; C]; S], row: &[Words; C], weights: &[f64; S]) {
+            let x = row.each_ref().map(|words| numbers(load(words)));
+            for s in 0..S {
+                let weight = splat(weights[s]);
+                for column in 0..C {
+                    parts[s][column].add(x[column], weight);
+                }
+            }
         }
 
         /// How many vectors of columns the quotients are summed for side by side.

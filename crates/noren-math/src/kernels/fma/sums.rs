@@ -13,8 +13,8 @@
 //!
 //! `t 2^(x + y) <= 2^c` and `q/2 + t 2^(x + y - 52) + t 2^(c - 53) + q < 2^53`,
 //!
-//! where L may start at a residue. For `q = 3` it must stay below `3 * 2^51`, which `Prime::reduce` needs. Longer sums are reduced
-//! after each `t` products (`Unit`).
+//! where L may start at a residue. It must stay below `2^51 q` as well, which `Prime::reduce` needs, and which matters for `q = 3`.
+//! Longer sums are reduced after each `t` products (`Unit`).
 
 /// Expands to these kernels over the lanes in scope, whose functions need the CPU features that the string names.
 macro_rules! fma_sums {
@@ -49,13 +49,17 @@ macro_rules! fma_sums {
             /// For products of any numbers below `2^50`, modulo any prime: `c = 103`.
             pub(super) const ANY: Self = Self { start: TWO_52 * (1u64 << 51) as f64, terms: 4 };
 
-            /// For products of numbers below `2^50` with residues: for primes below `2^48`, `c = 102`, and below `2^44`, `c = 100`.
-            pub(super) fn of_residues(q: &Modulus) -> Self {
-                match q.value().ilog2() {
-                    ..44 => Self { start: TWO_52 * (1u64 << 48) as f64, terms: 40 },
-                    44..48 => Self { start: TWO_52 * (1u64 << 50) as f64, terms: 12 },
-                    _ => Self::ANY,
-                }
+            /// For products of residues with numbers less than `below`, which is at most `2^50`: the c that allows the most terms.
+            pub(super) fn of_residues(q: &Modulus, below: u64) -> Self {
+                let q = q.value() as f64;
+                let (product, limit) = (below as f64 * q, (2.0 * TWO_52).min(TWO_52 / 2.0 * q));
+                let unit = |bits: u32| {
+                    let start = TWO_52 * (1u64 << (bits - 52)) as f64;
+                    let terms = (start / product).min((limit - 1.5 * q) / (product / TWO_52 + start / TWO_52 / 2.0));
+                    // Numbers above are rounded up to three times.
+                    Self { start, terms: (terms * (1.0 - f64::EPSILON * 8.0)) as usize }
+                };
+                (98..104).map(unit).max_by_key(|unit| unit.terms).unwrap_or(Self::ANY)
             }
         }
 

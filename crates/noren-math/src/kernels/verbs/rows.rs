@@ -1,7 +1,7 @@
 //! The verbs on rows of residues.
 
 use crate::fft::FftTable;
-use crate::kernels::operands::{HALVES, MAX_TERMS, MovedProducts, WeightedSum};
+use crate::kernels::operands::{HALVES, MAX_TERMS, MovedProducts, WeightedRows, WeightedSum};
 use crate::kernels::places::GROUP;
 use crate::kernels::table::Kernels;
 use crate::kernels::verbs::call::{assert_lengths, call};
@@ -212,31 +212,34 @@ impl Kernels {
         call!(self.add_moved_products(acc, products, add, q));
     }
 
-    /// `out = sum_j rows_j * weights_j`; see [`Kernels::weighted_sums`].
+    /// `out = sum_j rows_j * weights_j`; see [`Kernels::weighted_sums`]. Range: rows in `[0, 2^50)`.
     ///
     /// # Panics
     /// As [`Kernels::weighted_sums`].
     pub fn weighted_sum(&self, out: &mut [u64], rows: &[&[u64]], weights: &[u64], q: &Modulus) {
-        self.weighted_sums(&mut [WeightedSum { out, weights, modulus: q }], rows, None);
+        let rows = WeightedRows { rows, below: 1 << 50, counts: None };
+        self.weighted_sums(&mut [WeightedSum { out, weights, modulus: q }], &rows);
     }
 
     /// `out = sum_j rows_j * weights_j + counts * weight` for each of several sums, which are reduced once and read the
-    /// rows together. The rows may be residues of other primes: these are target rows of a basis conversion. Range: rows
-    /// in `[0, 2^50)`, counts in `[0, n]` for n rows, weights in `[0, q)`, out `[0, q)`.
+    /// rows together: these are target rows of a basis conversion. Range: weights in `[0, q)`, out `[0, q)`.
     ///
     /// # Panics
-    /// If the rows differ in length, a sum has not as many weights as there are rows and counts, or there are more than
-    /// [`MAX_TERMS`] of them.
-    pub fn weighted_sums(&self, sums: &mut [WeightedSum], rows: &[&[u64]], counts: Option<&[u64]>) {
-        let terms = rows.len() + usize::from(counts.is_some());
-        assert!(terms <= MAX_TERMS, "{terms} rows are too many: add at most {MAX_TERMS} at once");
+    /// If the rows differ in length, a sum has not as many weights as there are rows and counts, there are more than
+    /// [`MAX_TERMS`] of them, or words may be `2^50` or more.
+    pub fn weighted_sums(&self, sums: &mut [WeightedSum], rows: &WeightedRows) {
+        let &WeightedRows { rows: terms, below, counts } = rows;
+        assert!(below <= 1 << 50, "words below {below} are added up, at most 2^50 is possible");
+        debug_assert!(terms.iter().copied().flatten().all(|&word| word < below), "a word is not below {below}");
+        let count = terms.len() + usize::from(counts.is_some());
+        assert!(count <= MAX_TERMS, "{count} rows are too many: add at most {MAX_TERMS} at once");
         for sum in &*sums {
-            assert_eq!(terms, sum.weights.len(), "each row needs one weight");
-            for row in rows.iter().copied().chain(counts) {
+            assert_eq!(count, sum.weights.len(), "each row needs one weight");
+            for row in terms.iter().copied().chain(counts) {
                 assert_lengths(sum.out.len(), &[row.len()]);
             }
         }
-        call!(self.weighted_sums(sums, rows, counts));
+        call!(self.weighted_sums(sums, rows));
     }
 
     /// `out = floor(0.5 + sum_j rows_j * inverses_j)` in `f64`: how often the modulus fits into the
