@@ -258,7 +258,7 @@ def test_plans_that_are_refused(small: World, raises_naming: Check) -> None:
     raises_naming(noren.Error, lambda: bfv.LookupPlan(parameters(limbs=1), (8, 8)), "noise budget")
     raises_naming(noren.Error, lambda: bfv.LookupPlan(ctx.parameters, (8, 98)), "98", "97")
     raises_naming(noren.Error, lambda: bfv.LookupPlan(ctx.parameters, 0), "domain")
-    raises_naming(noren.EncodingError, lambda: plan.spread([1, 2, 3]), "3 were given", "at most 2")
+    raises_naming(noren.EncodingError, lambda: plan.spread([1, 2, 3]), "found 3", "at most 2")
     raises_naming(noren.Error, lambda: plan.spread([1, 8]), "number 1 is 8", "below 8")
     raises_naming(noren.EncodingError, lambda: plan.spread([1, -1]), "number 1 is -1", "0 or more")
     raises_naming(noren.EncodingError, lambda: plan.spread([[1]]), "[1, 1]")

@@ -31,7 +31,7 @@ pub enum Error {
     #[error(
         "{key}: a modulus of {log_qp:.1} bits is too large for {level} security with a {secret} secret of degree {n}, \
          which carries at most {bound:.0} bits: use a larger ring or fewer primes, make the key for fewer limbs, \
-         or write Security::None if no security is needed"
+         or set the security to none if nothing is to be protected"
     )]
     Insecure {
         /// Which object was refused.
@@ -50,7 +50,7 @@ pub enum Error {
     /// Samples over the torus have less noise than their dimension needs.
     #[error(
         "{samples} of dimension {dimension} have noise of 2^{found:.2} of the circle, {level} security needs \
-         2^{needed:.2}: use a larger dimension or more noise, or write Security::None if no security is needed"
+         2^{needed:.2}: use a larger dimension or more noise, or set the security to none if nothing is to be protected"
     )]
     WeakNoise {
         /// Which samples were refused.
@@ -149,7 +149,7 @@ pub enum Error {
         what: &'static str,
     },
     /// There are too many or too few of something.
-    #[error("{what}: {found} were given, {needed} are needed")]
+    #[error("{what}: expected {needed}, found {found}")]
     Length {
         /// The name of the counted things.
         what: &'static str,

@@ -23,7 +23,7 @@ impl fmt::Display for Place {
 pub enum Reason {
     /// The bytes do not begin as this format does.
     #[error(
-        "they do not begin with the signature of this format: they are no file of noren, or went through a text filter"
+        "the first bytes are not those of noren's format: this is not a file of noren, or a transfer in text mode changed it"
     )]
     Magic,
     /// The format has another version.

@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn bounds_that_do_not_suit_are_named() {
         for (json, needed) in [
-            ("[1, 2]", "2 were given, 3 are needed"),
+            ("[1, 2]", "expected 3, found 2"),
             ("[1, 0, 2]", "bound is 0 for column \"bmi\""),
             ("-1", "column \"age\""),
             ("1e200", "exponent"),

@@ -66,7 +66,7 @@ fn layouts_refuse_what_does_not_fit() {
     refused(IntegerLayout::new(1, 1, 8, 3), "stretch");
     refused(IntegerLayout::new(1, 1, 8, 16), "at most 8");
     let layout = IntegerLayout::new(2, 2, 8, 1).unwrap();
-    refused(layout.clone().with_sizes(vec![1]), "sizes of columns: 1 were given, 2 are needed");
+    refused(layout.clone().with_sizes(vec![1]), "sizes of columns: expected 2, found 1");
     refused(layout.clone().with_column_names(vec!["a".into(); 3]), "names of columns");
     refused(IntegerLayout::from_json("{}"), "the JSON of a layout");
     let wrong = layout.to_json().replace("\"stretch\":1", "\"stretch\":3");

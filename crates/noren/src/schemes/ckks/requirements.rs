@@ -228,12 +228,15 @@ impl Requirements {
             .find(|&max_abs| Self { max_abs, ..self.clone() }.can_be_met());
         remedies.extend(smaller.map(|max_abs| format!("for values up to {max_abs:?}")));
         let rounded = libm::round(precision_bits * 100.0) / 100.0;
-        let wanted = format!("{rounded:?} bits at depth {depth} for values up to {max_abs:?} at {security} security");
+        let others = format!("values up to {max_abs:?}, {security} security");
         let needed = match &remedies[..] {
             [] => "less of all: there are no such parameters".to_owned(),
             remedies => remedies.join(", or "),
         };
-        Error::parameter(if closest.is_some() { "precision_bits" } else { "depth" }, wanted, needed)
+        match closest {
+            Some(_) => Error::parameter("precision_bits", format!("{rounded:?} (depth {depth}, {others})"), needed),
+            None => Error::parameter("depth", format!("{depth} ({rounded:?} bits, {others})"), needed),
+        }
     }
 }
 

@@ -160,7 +160,7 @@ impl Requirements {
     }
 
     fn too_much(&self, most: String) -> Error {
-        let wanted = format!("{} multiplications modulo {}", self.depth, self.plaintext_modulus);
+        let wanted = format!("{} (products modulo {})", self.depth, self.plaintext_modulus);
         Error::parameter("depth", wanted, format!("less: {most} does not carry such a modulus"))
     }
 
