@@ -31,6 +31,7 @@ from pages import (
     matvec,
     parallel,
     schemes,
+    summary,
     switching,
     targets,
     tfhe,
@@ -57,7 +58,6 @@ BLOCK = re.compile(
     r"(?P<start><!-- made by bench/docs\.py: (?P<name>[a-z0-9-]+) -->\n).*?(?P<end><!-- end of (?P=name) -->)",
     re.DOTALL,
 )
-README_OPS = ["add", "mul_plain", "mul_relin_rescale", "rotate", "rotate_hoisted", "encode", "encrypt"]
 
 # Folders of results, each with what its machine is.
 Machines = Mapping[Path, Mapping[str, Any]]
@@ -111,6 +111,15 @@ def about(found: Machines, paths: list[Path], results: Results) -> str:
     return "\n\n".join(lines)
 
 
+def where(found: Machines) -> str:
+    """Return in one sentence what the machines are."""
+    names = {
+        f"{description['processor']} (family {description['family']}, {description['cores']} cores)": None
+        for description in found.values()
+    }
+    return f"Measured side by side in one run each, on {' and '.join(names)}."
+
+
 def compared(folder: Path) -> choosing.Report | None:
     """Return the report of the newest comparison of schemes and libraries."""
     path = choosing.newest(folder)
@@ -134,7 +143,7 @@ def blocks(
     return {
         "machine": lambda: about(found, paths, results),
         "targets": lambda: targets.targets_table(results, recorded),
-        "figures": lambda: schemes.comparison(results, "ckks", README_OPS, readme=True),
+        "summary": lambda: summary.block(results, where(found)),
         "ckks": lambda: schemes.comparison(results, "ckks", schemes.CKKS),
         "seal": lambda: schemes.seal_recorded(results, recorded),
         "trace-times": each(trace.times_table),
@@ -151,7 +160,6 @@ def blocks(
         "bootstrap-precision": lambda: bootstrap.precision_table(results, recorded),
         "bootstrap-presets": lambda: bootstrap.presets_table(results),
         "bootstrap-stages": lambda: bootstrap.stages_table(results),
-        "bootstrap-summary": lambda: bootstrap.summary(results),
         "chain-bfv": lambda: chain.times_table(results, "bfv"),
         "chain-bgv": lambda: chain.times_table(results, "bgv"),
         "chain-ckks": lambda: chain.times_table(results, "ckks"),
@@ -254,6 +262,7 @@ def main() -> int:
     # Only here, so that the tables can be made without matplotlib.
     from pages import plots
 
+    plots.summary_plot(results, FIGURES / "summary.svg")
     if results.select(suite="trace"):
         plots.trace_plot(results, FIGURES / "trace.svg")
     if bootstrap.staged(results):

@@ -187,15 +187,3 @@ def stages_table(results: Results) -> str:
         row += [f"{seconds(stages[name])} ({stages[name] / total:.0%})" for name in STAGES]
         rows.append([*row, seconds(total)])
     return table(["library and set", "messages", "threads", *(f"{name} s" for name in STAGES), "together s"], rows)
-
-
-def summary(results: Results) -> str:
-    """Return the few columns that the README shows."""
-    rows = []
-    for record in ordered(results, op="bootstrap"):
-        row = [f"{record['library']} {record['set']}", record["mode"], str(record["threads"])]
-        row += [seconds(record["median_ns"]), "" if record["library"] == "noren" else times(gain(results, record))]
-        worst = record.get("worst_bits")
-        row += ["" if worst is None else f"{worst:.1f}", levels(record.get("levels_left"), record.get("level_bits"))]
-        rows.append(row)
-    return table(["library and set", "messages", "threads", "s", "/ noren", "bits, worst slot", "levels left"], rows)

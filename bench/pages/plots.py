@@ -1,4 +1,4 @@
-"""Plots of the pages."""
+"""Plots of the pages, for light and dark pages: what is black in them takes the colour of text."""
 
 from pathlib import Path
 
@@ -6,11 +6,14 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator, ScalarFormatter
 
-from pages import bootstrap, kernels, parallel, trace
+from pages import bootstrap, kernels, parallel, summary, trace
 from records import Results
 
 mpl.use("svg")
+# Stands for the colour of text until the file is written.
+INK = "#010203"
 # The same records give the same file.
 mpl.rcParams.update(
     {
@@ -19,15 +22,66 @@ mpl.rcParams.update(
         "font.size": 8,
         "axes.spines.top": False,
         "axes.spines.right": False,
+        "legend.frameon": False,
+        **dict.fromkeys(["text.color", "axes.edgecolor", "axes.labelcolor", "axes.titlecolor"], INK),
+        **dict.fromkeys(["xtick.color", "ytick.color"], INK),
     }
 )
 METADATA = {"Date": None, "Creator": None}
+COLORS = {"lattigo": "tab:green", "openfhe": "tab:red", "tenseal": "tab:purple", "tfhe-rs": "tab:orange"}
+# The colour of text on light and on dark pages.
+STYLE = "<style>svg{color:#24292f}@media(prefers-color-scheme:dark){svg{color:#d1d7e0}}</style>"
 
 
 def save(figure: Figure, path: Path) -> None:
+    """Write a figure whose background is the page's and whose ink is that of its text."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata=METADATA, bbox_inches="tight")
+    figure.savefig(path, metadata=METADATA, bbox_inches="tight", transparent=True)
     plt.close(figure)
+    text = path.read_text().replace(INK, "currentColor")
+    start = text.index(">", text.index("<svg")) + 1
+    path.write_text(text[:start] + "\n " + STYLE + text[start:])
+
+
+def whole_numbers(axis: Axes, places: list[int]) -> None:
+    """Label these places of a logarithmic axis alone."""
+    axis.set_xscale("log", base=2)
+    axis.xaxis.set_major_locator(FixedLocator(places))
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.xaxis.set_major_formatter(ScalarFormatter())
+
+
+def threads_of(count: int) -> str:
+    """Write a number of threads."""
+    return f"{count} thread" if count == 1 else f"{count} threads"
+
+
+def summary_plot(results: Results, path: Path) -> None:
+    """How many times as long other libraries take, one bar for each operation and library."""
+    rows = summary.gains(results)
+    bars = [(name, library, gain) for name, times in rows for library, gain in times.items()]
+    figure, axis = plt.subplots(figsize=(7, 0.7 + 0.17 * (len(bars) + len(rows))), layout="constrained")
+    place, middles = 0.0, []
+    for _, times in rows:
+        middles.append(place + (len(times) - 1) / 2)
+        for library, gain in times.items():
+            axis.barh(place, gain, height=0.85, color=COLORS[library], label=summary.LIBRARIES[library])
+            axis.text(gain * 1.04, place, f"{gain:.1f}", va="center", fontsize=7)
+            place += 1
+        place += 0.8
+    axis.set_yticks(middles, [name for name, _ in rows])
+    axis.tick_params(axis="y", length=0)
+    axis.invert_yaxis()
+    axis.set_xscale("log")
+    axis.set_xlim(left=1)
+    axis.xaxis.set_major_locator(FixedLocator([1, 2, 5, 10, 20, 50]))
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.xaxis.set_major_formatter(ScalarFormatter())
+    axis.set_xlabel("times as long as noren takes, one thread")
+    handles, names = axis.get_legend_handles_labels()
+    unique = dict(zip(names, handles, strict=True))
+    figure.legend(unique.values(), unique.keys(), loc="outside upper center", ncols=4)
+    save(figure, path)
 
 
 def trace_plot(results: Results, path: Path) -> None:
@@ -51,7 +105,7 @@ def trace_plot(results: Results, path: Path) -> None:
         axis.set_ylabel("ms")
     handles = dict(zip(*reversed(axes.flat[0].get_legend_handles_labels()), strict=True))
     if handles:
-        figure.legend(handles.values(), handles.keys(), loc="lower center", ncols=3, frameon=False)
+        figure.legend(handles.values(), handles.keys(), loc="lower center", ncols=3)
         figure.subplots_adjust(bottom=0.14, hspace=0.35)
     save(figure, path)
 
@@ -74,23 +128,38 @@ def elementwise_plot(results: Results, path: Path) -> None:
     axis.set_ylabel("times faster")
     axis.set_ylim(bottom=0)
     axis.axhline(1, color="gray", linewidth=0.5)
-    axis.legend(frameon=False)
+    figure.legend(loc="upper center", ncols=2, bbox_to_anchor=(0.5, 1.06))
     save(figure, path)
 
 
 def bootstrap_plot(results: Results, path: Path) -> None:
-    """Times of stages, one bar for each run."""
-    runs = bootstrap.staged(results)
-    figure, axis = plt.subplots(figsize=(7, 0.6 + 0.35 * len(runs)))
-    labels = [f"{run['library']} {run['set']}, {run['mode']}, {run['threads']} thread(s)" for run, _ in runs]
-    left = [0.0] * len(runs)
-    for name in bootstrap.STAGES:
-        widths = [stages[name] / 1e9 for _, stages in runs]
-        axis.barh(labels, widths, left=left, label=name, height=0.6)
-        left = [start + width for start, width in zip(left, widths, strict=True)]
-    axis.invert_yaxis()
-    axis.set_xlabel("s")
-    axis.legend(frameon=False)
+    """Times of all runs, and beside them the shares of stages where they were measured."""
+    runs = [record for record in bootstrap.ordered(results, op="bootstrap") if record["median_ns"]]
+    labels = [f"{run['library']}, {run['mode']}, {threads_of(run['threads'])}" for run in runs]
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(8, 0.8 + 0.28 * len(runs)), sharey=True, width_ratios=[3, 2], layout="constrained"
+    )
+    seconds = [run["median_ns"] / 1e9 for run in runs]
+    bars = left.barh(range(len(runs)), seconds, height=0.7)
+    for bar, run in zip(bars, runs, strict=True):
+        bar.set_color(COLORS.get(run["library"], "tab:blue"))
+    left.bar_label(bars, [bootstrap.seconds(run["median_ns"]) for run in runs], padding=2)
+    left.set_yticks(range(len(runs)), labels)
+    left.invert_yaxis()
+    left.set_xlabel("s for 2^15 slots")
+    for place, run in enumerate(runs):
+        stages, start = bootstrap.stage_times(results, run), 0.0
+        total = sum(stages.values())
+        for color, name in zip(["C0", "C1", "C2", "C3"], bootstrap.STAGES if stages else [], strict=False):
+            right.barh(place, stages[name] / total, left=start, height=0.7, color=color, label=name)
+            start += stages[name] / total
+        if not stages:
+            right.text(0.01, place, "not measured", va="center", fontsize=7)
+    right.set_xlabel("shares of the stages")
+    right.set_xlim(0, 1)
+    handles, names = right.get_legend_handles_labels()
+    unique = dict(zip(names, handles, strict=True))
+    figure.legend(unique.values(), unique.keys(), loc="outside upper right", ncols=4)
     save(figure, path)
 
 
@@ -101,7 +170,7 @@ def panels(rows: int) -> tuple[Figure, list[list[Axes]]]:
         axis.set_title(op)
     for line in axes:
         line[0].set_ylabel("ms")
-    figure.subplots_adjust(hspace=0.4, wspace=0.3, bottom=0.2)
+    figure.subplots_adjust(hspace=0.45, wspace=0.3, bottom=0.17)
     return figure, axes.tolist()
 
 
@@ -124,12 +193,12 @@ def parallel_plot(results: Results, path: Path) -> None:
                 levels = parallel.levels_of(results, count)
                 found = [parallel.point(results, "levels", op, way, count, level) for level in levels]
                 curve(below, levels, found, "-", f"{way}, {count} threads")
-        above.set_xscale("log", base=2)
+        whole_numbers(above, threads)
         above.set_xlabel(f"threads, level {parallel.LEVEL}")
         above.set_ylim(bottom=0)
         below.set_xlabel("level, all cores")
         below.set_ylim(bottom=0)
-    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="lower center", ncols=3, frameon=False)
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="lower center", ncols=3)
     save(figure, path)
 
 
@@ -156,9 +225,11 @@ def parallel_model_plot(results: Results, path: Path) -> None:
                 for _, count, level in points
             ]
             curve(axis, [place for place, _, _ in points], memory, "k:", "memory of this machine")
-            axis.set_ylim(bottom=0)
-        above.set_xscale("log", base=2)
-        above.set_xlabel(f"threads (model), level {parallel.LEVEL}")
-        below.set_xlabel("level, 16 threads (model)")
-    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="lower center", ncols=4, frameon=False)
+            axis.set_yscale("log")
+            axis.yaxis.set_minor_formatter(NullFormatter())
+        whole_numbers(above, threads)
+        above.set_xlabel(f"threads, level {parallel.LEVEL}")
+        below.set_xlabel("level, 16 threads")
+    figure.suptitle("A model, not a measurement")
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="lower center", ncols=4)
     save(figure, path)

@@ -22,14 +22,10 @@ def peers_of(results: Results, suite: str) -> list[str]:
     return [peer for peer in PEERS if results.select(suite=suite, library=peer)]
 
 
-def comparison(results: Results, suite: str, ops: list[str], readme: bool = False) -> str:
-    """Return times of operations beside the peers; for the README only at the largest degree, and without memory."""
+def comparison(results: Results, suite: str, ops: list[str]) -> str:
+    """Return times of operations beside the peers, and the peak memory of all."""
     peers = peers_of(results, suite)
     found = shapes(results, suite)
-    if readme:
-        largest = max((n for n, _, _ in found), default=0)
-        found = [shape for shape in found if shape[0] == largest]
-        peers = [peer for peer in peers if results.select(suite=suite, library=peer, n=largest)]
     rows = []
     for n, limbs, special in found:
         shape = {"suite": suite, "n": n, "limbs": limbs, "special": special}
@@ -43,13 +39,11 @@ def comparison(results: Results, suite: str, ops: list[str], readme: bool = Fals
                 for peer in peers:
                     theirs = results.time(**fields, library=peer)
                     row += [milliseconds(theirs), times(ratio(theirs, ours["median_ns"]))]
-                if not readme:
-                    row += peaks(results, fields, ["noren", *peers])
+                row += peaks(results, fields, ["noren", *peers])
                 rows.append(row)
     header = ["N", "primes", "threads", "operation", "noren ms"]
     header += [word for peer in peers for word in (f"{peer} ms", f"{peer} / noren")]
-    if not readme:
-        header += [f"peak memory, {name}" for name in ["noren", *peers]]
+    header += [f"peak memory, {name}" for name in ["noren", *peers]]
     return table(header, rows)
 
 
