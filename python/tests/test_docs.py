@@ -3,12 +3,14 @@
 import ast
 import doctest
 import inspect
+import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -154,6 +156,19 @@ def test_the_first_hour_runs_in_one_session() -> None:
     session: dict[str, object] = {}
     for block in python_in("docs/first-hour.md"):
         exec(compile(block, "docs/first-hour.md", "exec"), session)
+
+
+def test_the_notebook_runs_and_shows_errors_within_their_bounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads((ROOT / "examples/9_notebook.ipynb").read_text())["cells"]
+    session: dict[str, Any] = {}
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), "examples/9_notebook.ipynb", "exec"), session)
+    errors = session["found"] - session["table"].agg(["mean", "var"]).to_numpy()
+    assert (errors.abs() <= session["bounds"]).all(axis=None)
 
 
 def python_in(name: str) -> list[str]:
