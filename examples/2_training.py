@@ -152,7 +152,8 @@ def plot(path: Path, epochs: Sequence[int], clear: Sequence[float], encrypted: S
     figure, axes = plt.subplots(figsize=(6, 4), constrained_layout=True)
     axes.plot(epochs, clear, color="tab:grey", linewidth=4, alpha=0.5, label="in the clear")
     axes.plot(epochs, encrypted, "o-", color="tab:blue", label="encrypted")
-    axes.set(xlabel="epoch", ylabel="loss on the training records", yscale="log")
+    axes.set(xlabel="epoch", ylabel="loss on the training records", ylim=(0, None))
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.legend()
     figure.savefig(path, dpi=130)
 
