@@ -3,6 +3,8 @@
 Run it with ``python examples/1_ckks.py``.
 """
 
+import argparse
+
 import numpy as np
 
 from noren import ckks
@@ -24,6 +26,7 @@ def server(evaluation_keys: bytes, ciphertext: bytes) -> bytes:
 
 def main() -> None:
     """Play the client: make keys, encrypt, send, receive, decrypt."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     # Two products follow one another, so there are two primes besides the first.
     params = ckks.Parameters(log_n=13, log_q=[48, 38, 38], log_p=[50])
     context = ckks.Context(params)

@@ -3,6 +3,7 @@
 Run it with ``python examples/3_integers.py``.
 """
 
+import argparse
 import time
 
 import numpy as np
@@ -30,6 +31,7 @@ def server(evaluation_keys: bytes, column: bytes, number: bytes) -> bytes:
 
 def main() -> None:
     """Play the client: choose parameters, make keys, encrypt, send, receive, decrypt."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     # What the computation needs decides the parameters, at 128-bit security.
     params = bfv.Parameters.for_requirements(depth=SQUARINGS, plaintext_modulus=MODULUS, terms=2, sum=1 << 15)
     print(f"{params.security}-bit security, degree {params.n}, {params.max_limbs} limbs, {params.log_qp:.0f} bits")

@@ -8,6 +8,7 @@ need noise besides: that of the ciphertext still depends on the list.
 Run it with ``python examples/6_membership.py``.
 """
 
+import argparse
 import hashlib
 import secrets
 import time
@@ -56,6 +57,7 @@ def server(evaluation_keys: bytes, queries: list[bytes], records: NDArray[np.flo
 
 def main() -> None:
     """Play the clinic that asks: choose parameters, make keys, encrypt, send, receive, decrypt."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     records = load_breast_cancer().data
     known = records[: len(records) // 2]
     asked = np.concatenate([known[: QUERIES // 2], records[-(QUERIES - QUERIES // 2) :]])

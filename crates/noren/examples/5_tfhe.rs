@@ -1,18 +1,23 @@
 //! Encrypted readings of a river: in how many years it had less than a limit, itself a secret, and in which it had most.
 //!
-//! `cargo run --release -p noren --example 5_tfhe [set]`
-//!
 //! The readings are the annual flow of the Nile at Aswan in 10^8 cubic metres, 1871 to 1970, measured at the gauge there (G. W.
 //! Cobb, The problem of the Nile: conditional solution to a changepoint problem, Biometrika 65, 1978, table 1); here the 32 years
 //! around the change of 1899.
+//!
+//! Run it with `cargo run --release --package noren --example 5_tfhe`; with `-- --preset toy` it does the same with parameters
+//! that keep nothing secret.
 
+mod options;
+
+use std::process::ExitCode;
 use std::time::Instant;
 
 use noren::Seed;
 use noren::error::Result;
 use noren::programs::columns::{Binary, Column, ColumnEvaluator, Element};
 use noren::radix::Comparison;
-use noren::tfhe::{Context, Decryptor, Encryptor, Evaluator, Preset};
+use noren::tfhe::{self, Context, Decryptor, Encryptor, Evaluator};
+use options::Preset;
 
 const FIRST_YEAR: usize = 1884;
 const FLOWS: [i128; 32] = [
@@ -21,9 +26,16 @@ const FLOWS: [i128; 32] = [
 ];
 const LIMIT: i128 = 900;
 
-fn main() -> Result<()> {
-    let set = std::env::args().nth(1).unwrap_or("2_2".to_owned());
-    let context = Context::new(Preset::named(&set)?.parameters()?)?;
+fn main() -> ExitCode {
+    options::run_with_preset(include_str!("5_tfhe.rs"), example)
+}
+
+fn example(preset: Preset) -> Result<()> {
+    let set = match preset {
+        Preset::Secure => "2_2",
+        Preset::Toy => "TOY_2_2",
+    };
+    let context = Context::new(tfhe::Preset::named(set)?.parameters()?)?;
     println!("{}", context.parameters());
     let keys = context.generate_keys(Seed::random()?)?;
     let encryptor = Encryptor::new(&context, &keys.secret, Seed::random()?)?;

@@ -1,7 +1,10 @@
 //! Exact integers from parameters to decryption: how often does a number occur in an encrypted column?
 //!
-//! Run with `cargo run --release -p noren --example 3_integers`.
+//! Run it with `cargo run --release --package noren --example 3_integers`.
 
+mod options;
+
+use std::process::ExitCode;
 use std::time::Instant;
 
 use noren::Seed;
@@ -13,7 +16,11 @@ const MODULUS: u64 = 65537;
 /// The number of squarings that lead to that power.
 const SQUARINGS: usize = 16;
 
-fn main() -> Result<(), noren::Error> {
+fn main() -> ExitCode {
+    options::run(include_str!("3_integers.rs"), example)
+}
+
+fn example() -> Result<(), noren::Error> {
     // What the computation needs decides the parameters, at 128-bit security.
     let requirements = Requirements {
         depth: SQUARINGS,

@@ -1,6 +1,10 @@
 //! CKKS from parameters to decryption: a weighted moving average of encrypted measurements, and its square.
 //!
-//! Run with `cargo run --release -p noren --example 1_ckks`.
+//! Run it with `cargo run --release --package noren --example 1_ckks`.
+
+mod options;
+
+use std::process::ExitCode;
 
 use noren::Seed;
 use noren::ckks::{Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Parameters, Requirements};
@@ -8,7 +12,11 @@ use noren::ckks::{Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest,
 /// The average gives neighbours these weights.
 const WEIGHTS: [(isize, f64); 3] = [(-1, 0.25), (0, 0.5), (1, 0.25)];
 
-fn main() -> Result<(), noren::Error> {
+fn main() -> ExitCode {
+    options::run(include_str!("1_ckks.rs"), example)
+}
+
+fn example() -> Result<(), noren::Error> {
     // What the computation needs decides the parameters: two multiplications after each other, at 128-bit security.
     let requirements = Requirements { depth: 2, precision_bits: 15.0, slots: 1024, ..Requirements::default() };
     let parameters = Parameters::for_requirements(&requirements)?;

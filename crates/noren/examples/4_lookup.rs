@@ -1,27 +1,35 @@
 //! Divides encrypted integers of 15 bits, by a table of all quotients.
 //!
-//! `cargo run --release -p noren --example 4_lookup [x] [y]`
+//! Run it with `cargo run --release --package noren --example 4_lookup`, in 6 GB of memory; with `-- --preset toy` it divides
+//! integers of 7 bits in a small ring without security.
 
+mod options;
+
+use std::process::ExitCode;
 use std::time::Instant;
 
 use noren::bfv::{Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest};
 use noren::error::Result;
 use noren::lookup::{Function, Lookup, LookupKeys, LookupPlan, parameters_spec};
 use noren::{Security, Seed};
+use options::Preset;
 
-/// Numbers are below 2^15.
-const DOMAIN: usize = 1 << 15;
+fn main() -> ExitCode {
+    options::run_with_preset(include_str!("4_lookup.rs"), example)
+}
 
-fn main() -> Result<()> {
-    let argument = |i: usize, default| std::env::args().nth(i).and_then(|text| text.parse().ok()).unwrap_or(default);
-    let (x, y): (usize, usize) = (argument(1, 31_415), argument(2, 271));
-
-    let context = Context::new(parameters_spec(15, Security::Bits128).build()?)?;
+fn example(preset: Preset) -> Result<()> {
+    // The degree of the ring and its security, what numbers are below, and the two numbers.
+    let (log_n, security, domain, [x, y]) = match preset {
+        Preset::Secure => (15, Security::Bits128, 1 << 15, [31_415, 271]),
+        Preset::Toy => (9, Security::None, 1 << 7, [100, 7]),
+    };
+    let context = Context::new(parameters_spec(log_n, security).build()?)?;
     let request = KeyRequest { relinearization: true, ..KeyRequest::default() };
     let keys = context.generate_keys(Seed::random()?, &request)?;
 
     // A function must have a value everywhere: here the quotient by 0 is 0.
-    let quotient = Function::rule([DOMAIN; 2], |x, y| Some(x.checked_div(y).unwrap_or(0)));
+    let quotient = Function::rule([domain; 2], |x, y| Some(x.checked_div(y).unwrap_or(0)));
     let plan = LookupPlan::new(context.parameters(), quotient.domain())?;
     let start = Instant::now();
     let lookup_keys = LookupKeys::generate(&context, Seed::random()?, &keys.secret, &plan, None)?;
@@ -32,7 +40,7 @@ fn main() -> Result<()> {
 
     let encoder = Encoder::new(&context);
     let encryptor = Encryptor::public(&context, &keys.public, Seed::random()?)?;
-    let encrypt = |number: usize| encryptor.encrypt(&encoder.encode(&plan.layout().spread(&[number], DOMAIN)?)?);
+    let encrypt = |number: usize| encryptor.encrypt(&encoder.encode(&plan.layout().spread(&[number], domain)?)?);
     let (a, b) = (encrypt(x)?, encrypt(y)?);
 
     let evaluator = Evaluator::new(&context, keys.evaluation.clone())?;
