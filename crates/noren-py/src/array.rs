@@ -11,6 +11,7 @@ use pyo3::types::PyInt;
 
 use crate::errors::{EncodingError, raise};
 use crate::progress::Heard;
+use crate::tfhe::shape;
 use crate::vectors::{no_values, tiled};
 
 /// Numbers from Python: a shape, and the entries in row-major order.
@@ -229,5 +230,5 @@ fn entries<T: Element + Copy>(array: &Bound<'_, PyAny>, dtype: &str) -> PyResult
 }
 
 fn wrong_shape(shape: &[usize], needed: &str) -> PyErr {
-    EncodingError::new_err(format!("an array of shape {shape:?} was given, {needed} are needed"))
+    EncodingError::new_err(format!("an array of shape {} was given, {needed} are needed", shape::text(shape)))
 }

@@ -172,6 +172,7 @@ impl Words {
                 let [found, needed] = [*found, *needed].map(|limbs| self.limbs(limbs));
                 format!("the key for {kind} serves ciphertexts of at most {found}, this one has {needed}: {call}")
             }
+            Refusal::Insecure { .. } | Refusal::WeakNoise { .. } => format!("{error} (security=None)"),
             error => error.to_string(),
         }
     }

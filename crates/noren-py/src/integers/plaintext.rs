@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 
 use crate::array::{as_array, detached_by};
 use crate::errors::{EncodingError, raise_of_integers};
+use crate::tfhe::shape;
 use crate::vectors::{check_all_fit, check_fits, extent_beside, no_values, tiled};
 
 /// Whole numbers from Python: a shape, and the entries in row-major order.
@@ -136,7 +137,7 @@ impl WholeNumbers {
     }
 
     fn wrong_shape(&self, needed: &str) -> PyErr {
-        EncodingError::new_err(format!("an array of shape {:?} was given, {needed}", self.shape))
+        EncodingError::new_err(format!("an array of shape {} was given, {needed}", shape::text(&self.shape)))
     }
 }
 
