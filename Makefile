@@ -8,7 +8,7 @@ RUST_SOURCES := $(shell find crates checks -name '*.rs' -o -name Cargo.toml) Car
 RELEASE := $(or $(CARGO_TARGET_DIR),target)/release
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-full build lint test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files licences sbom wheel reproducible targets test-arm test-s390x clean
+.PHONY: demo test test-full build lint test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files licences sbom wheel sdist reproducible packages targets test-arm test-s390x clean
 
 ## demo: score real clinical records under encryption, client and server as separate processes.
 demo: build
@@ -61,7 +61,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 lint: $(VENV)/.tools
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
-	$(CARGO) clippy --package noren-ring --no-default-features --lib --quiet -- -D warnings
+	$(CARGO) clippy --package noren-ring --package noren --no-default-features --lib --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	$(BIN)/ruff check python bench examples checks
 	$(BIN)/ruff format --check python bench examples checks
@@ -81,7 +81,9 @@ test-rust:
 		NOREN_ISA=$$isa $(CARGO) test --workspace --tests --quiet || exit 1; \
 	done
 	$(CARGO) test --workspace --doc --quiet
-	@for example in 1_ckks 3_integers 5_tfhe; do $(CARGO) run --quiet --package noren --example $$example > /dev/null || exit 1; done
+	@for example in 1_ckks 3_integers "4_lookup -- --preset toy" 5_tfhe; do \
+		$(CARGO) run --quiet --package noren --example $$example > /dev/null || exit 1; \
+	done
 
 test-python: build
 	$(BIN)/mypy --strict python bench checks
@@ -137,21 +139,45 @@ sbom: $(VENV)/.tools
 
 ## wheel: the Python package for this platform in dist, with its bill of materials; equal sources, compilers and maturin
 ## give equal bytes, whatever the directories are called.
+## WHEEL_FOR names another platform: `make wheel WHEEL_FOR=aarch64-unknown-linux-gnu`.
 WHEEL_TARGET ?= target/wheel
+WHEEL_FOR ?= $(shell rustc -vV | sed -n 's/^host: //p')
 REMAP = $(foreach pair,$(CURDIR)=/noren $(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo $(shell rustc --print sysroot)=/rust,--remap-path-prefix=$(pair))
 wheel: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
 wheel: export RUSTFLAGS = $(REMAP)
+# For Linux, zig links against an old C library, glibc 2.28, whatever this system has.
+ifneq ($(findstring linux-gnu,$(WHEEL_FOR)),)
+wheel: $(VENV)/.zig
+wheel: LINKER = --zig --compatibility manylinux_2_28
+endif
 wheel: sbom
-	$(BIN)/maturin build --release --locked --strip --out dist --target-dir $(WHEEL_TARGET) --sbom-include dist/noren-py.cdx.json
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --profile wheel --locked --target $(WHEEL_FOR) $(LINKER) --out dist \
+		--target-dir $(WHEEL_TARGET) --sbom-include dist/noren-py.cdx.json
+
+$(VENV)/.zig: $(VENV)/.tools
+	$(BIN)/pip install --quiet 'ziglang>=0.13'
+	touch $@
+
+## sdist: the sources of the Python package in dist, which pip compiles where there is no wheel.
+sdist: $(VENV)/.tools
+	$(BIN)/maturin sdist --out dist
 
 ## reproducible: whether two builds of the last commit, in directories of different names, give the same wheel; about ten
 ## minutes.
 reproducible: $(VENV)/.tools
 	checks/reproducible.sh
 
-## targets: the workspace compiled without a warning for Linux, macOS and Windows, 64 and 32 bits, little and big endian.
+## packages: the packages of the crates for crates.io, in order, each compiled by itself; nothing is uploaded. Some minutes;
+## PACKAGES_OPTIONS=--no-verify compiles nothing.
+PACKAGES_OPTIONS ?=
+packages:
+	CARGO="$(CARGO)" checks/packages.sh $(PACKAGES_OPTIONS)
+
+## targets: the workspace compiled without a warning for Linux, macOS and Windows, 64 and 32 bits, little and big endian, and
+## the library for WebAssembly; TARGETS names some of them.
+TARGETS ?=
 targets:
-	CARGO="$(CARGO)" checks/targets.sh
+	CARGO="$(CARGO)" checks/targets.sh $(TARGETS)
 
 ## test-arm: the tests of the library for AArch64, with each table of kernels, under emulation; long.
 test-arm:

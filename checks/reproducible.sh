@@ -11,7 +11,7 @@ for name in one another-directory; do
     mkdir "$work/$name"
     git -C "$root" archive HEAD | tar -x -C "$work/$name"
     mkdir -p "$work/$name/.venv"
-    touch "$work/$name/.venv/.tools"
+    touch "$work/$name/.venv/.tools" "$work/$name/.venv/.zig"
     make -C "$work/$name" wheel BIN="$root/.venv/bin" WHEEL_TARGET="$work/$name-target"
     # The first build's products are not needed any more.
     rm -rf "$work/$name-target"
