@@ -94,7 +94,7 @@ pub fn ternary(xof: &mut Xof, out: &mut [i64]) {
 /// If `weight` exceeds the length of `out`, or the length is 2^32 or more.
 pub fn sparse_ternary(xof: &mut Xof, weight: usize, out: &mut [i64]) {
     assert!(weight <= out.len(), "weight {weight} needs at least as many places, {} given", out.len());
-    assert!(out.len() < 1 << 32, "a row has fewer than 2^32 places");
+    assert!(u32::try_from(out.len()).is_ok(), "a row has fewer than 2^32 places");
     let mut missing = weight as i64;
     let mut words = [0; CHUNK];
     let mut filled = 0;
