@@ -198,7 +198,10 @@ fn add_group<const ADD: bool>([left, right]: [&mut [u64]; 2], products: &MovedPr
             }
         }
         for ([row, left_key, right_key], ahead) in views.iter().zip(&*ahead) {
-            prefetch_ahead([left_key, right_key], j);
+            // Who knows the next rows has called these in.
+            if next.is_none() {
+                prefetch_ahead([left_key, right_key], j);
+            }
             ahead.iter().filter_map(|blocks| blocks.get(j)).for_each(prefetch_far);
             let (row, left_key, right_key) = (vectors(&row[j]), vectors(&left_key[j]), vectors(&right_key[j]));
             for (column, (x, key)) in row.iter().zip(left_key).enumerate() {
