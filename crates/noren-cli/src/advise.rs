@@ -2,21 +2,20 @@
 
 use std::fmt;
 use std::fs;
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use noren::advisor::{
     Accuracy, Computation, Device, Limits, Objective, Party, PeerEstimate, Price, Report, Values, Workload, advise,
 };
-use noren_rlwe::wire::file::{self, Access};
+use noren_rlwe::wire::file::Access;
 use serde::Serialize;
 
 use crate::calibrate;
 use crate::console::Console;
 use crate::describe::words::bytes;
 use crate::failure::Failure;
-use crate::outputs::{Force, Output};
+use crate::outputs::{Content, Force, Output};
 
 /// Says which scheme and parameters suit a computation, and what they cost both parties
 #[derive(Debug, Args)]
@@ -145,11 +144,15 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         server_seconds: arguments.server_seconds,
         client_seconds: arguments.client_seconds,
     };
-    let output = arguments.script.as_ref().map(|path| Output::new(path, &arguments.force)).transpose()?;
+    let output = arguments
+        .script
+        .as_ref()
+        .map(|path| Output::or_standard(path, &arguments.force, Content::Text, console))
+        .transpose()?;
     let advice = advise(&workload, &client, &server, &limits)?;
     if let Some(output) = output {
         let script = advice.candidates[0].script(&workload);
-        file::write_atomically(output.destination(), Access::Default, |file| file.write_all(script.as_bytes()))?;
+        output.write_bytes(Access::Default, script.as_bytes())?;
     }
     console.report(&Shown(advice.report(&workload, &client, &server)))
 }

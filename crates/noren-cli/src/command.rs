@@ -7,13 +7,14 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, value_parser};
 use noren::Security;
 
-use crate::console::Console;
+use crate::console::{self, Console};
 use crate::failure::Failure;
 use crate::inputs::{InputOptions, Inputs};
 use crate::params::parse_security;
+use crate::progress;
 use crate::{
-    advise, bench, calibrate, compare, decrypt, demo, encrypt, eval, expand, info, inspect, keygen, params, passphrase,
-    plan, prepare, signing,
+    advise, bench, calibrate, compare, decrypt, demo, encrypt, eval, expand, info, inspect, keygen, manual, params,
+    passphrase, plan, prepare, signing,
 };
 
 /// Computes on encrypted tables: keys and encryption on one side, programs on the other.
@@ -33,9 +34,12 @@ struct Cli {
     /// The number of threads; `bench` and `compare` take a list, such as 1,2 [default: all; bench: 1; compare: 1, and all if it is not quick]
     #[arg(long, global = true, value_name = "N", value_delimiter = ',', value_parser = value_parser!(u16).range(THREADS))]
     threads: Vec<u16>,
-    /// Print JSON instead of text
+    /// Print JSON instead of text, errors too
     #[arg(long, global = true)]
     json: bool,
+    /// Show no progress
+    #[arg(long, global = true)]
+    quiet: bool,
     /// The least security of the keys and parameters in files that are used, in bits: none, 128, 192 or 256
     #[arg(long, global = true, value_name = "BITS", default_value = "128", value_parser = parse_security)]
     min_security: Security,
@@ -66,6 +70,8 @@ enum Verb {
     Bench(bench::Arguments),
     Compare(compare::Arguments),
     Demo(demo::Arguments),
+    Man(manual::Pages),
+    Completions(manual::Completions),
 }
 
 /// The numbers of threads that can be asked for: tens of thousands take minutes to start.
@@ -88,18 +94,31 @@ const USAGE: u8 = 2;
 /// assert_eq!(noren_cli::run(["noren", "inspect", "/no/such/file"].map(Into::into)), 1);
 /// ```
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    // Errors of arguments are JSON too, where they say nothing else.
+    let json = arguments.iter().any(|argument| argument == "--json");
     match Cli::try_parse_from(arguments).and_then(check_threads).and_then(check_signer) {
         Ok(cli) => match execute(cli) {
             Ok(()) => DONE,
             Err(failure) => {
-                Console::error(&failure);
+                console::refuse(&failure, REFUSED, json);
                 REFUSED
             }
         },
-        Err(error) => {
+        Err(error) if !error.use_stderr() => {
             // Help that nobody reads is no failure.
             let _ = error.print();
-            if error.use_stderr() { USAGE } else { DONE }
+            DONE
+        }
+        Err(error) => {
+            let error = keygen::usage(error);
+            if json {
+                let message = error.to_string();
+                console::refuse(&message.trim().trim_start_matches("error: "), USAGE, json);
+            } else {
+                let _ = error.print();
+            }
+            USAGE
         }
     }
 }
@@ -116,7 +135,7 @@ fn check_signer(cli: Cli) -> Result<Cli, clap::Error> {
     let message = match (&cli.verb, cli.inputs.signer.is_some()) {
         (Verb::Verify(_), false) => "verify takes --signer FILE: the public key of whoever signed",
         (Verb::Info(_) | Verb::Calibrate(_) | Verb::Advise(_) | Verb::Bench(_), true)
-        | (Verb::Compare(_) | Verb::Demo(_), true)
+        | (Verb::Compare(_) | Verb::Demo(_) | Verb::Man(_) | Verb::Completions(_), true)
         | (Verb::Passphrase(_) | Verb::SigningKey(_) | Verb::Sign(_), true) => {
             "--signer is for verbs that read files of others: this one reads none"
         }
@@ -128,6 +147,7 @@ fn check_signer(cli: Cli) -> Result<Cli, clap::Error> {
 fn execute(cli: Cli) -> Result<(), Failure> {
     // A wrong NOREN_ISA is found here, where it is a message and not a panic.
     noren_math::kernels::select().map_err(noren::Error::from)?;
+    progress::set_quiet(cli.quiet);
     let console = Console::new(cli.json, cli.min_security, Inputs::new(cli.inputs)?);
     let threads: Vec<usize> = cli.threads.iter().copied().map(usize::from).collect();
     match cli.verb {
@@ -173,6 +193,8 @@ impl Verb {
             Self::Bench(arguments) => bench::run(&arguments, &[], console),
             Self::Compare(arguments) => compare::run(&arguments, &[], console),
             Self::Demo(arguments) => demo::run(&arguments, console),
+            Self::Man(arguments) => arguments.run(Cli::command(), console),
+            Self::Completions(arguments) => arguments.run(Cli::command(), console),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use noren::Security;
 use serde::Serialize;
@@ -14,11 +15,18 @@ pub(crate) struct Console {
     json: bool,
     min_security: Security,
     inputs: Inputs,
+    /// Standard output has the result, so that reports go to standard error.
+    result_on_output: AtomicBool,
 }
 
 impl Console {
     pub(crate) const fn new(json: bool, min_security: Security, inputs: Inputs) -> Self {
-        Self { json, min_security, inputs }
+        Self { json, min_security, inputs, result_on_output: AtomicBool::new(false) }
+    }
+
+    /// Reports go to standard error from now on, because standard output gets the result.
+    pub(crate) fn report_on_standard_error(&self) {
+        self.result_on_output.store(true, Ordering::Relaxed);
     }
 
     /// The least security of keys and parameters in files that are used.
@@ -40,29 +48,28 @@ impl Console {
     pub(crate) fn report(&self, report: &(impl Serialize + Display)) -> Result<(), Failure> {
         if self.json {
             let line = serde_json::to_string(report).map_err(|error| Failure::Report(error.into()))?;
-            Self::line(&line)
+            self.line(&line)
         } else {
-            Self::line(&report.to_string())
+            self.line(&report.to_string())
         }
     }
 
     /// Prints a line that is for people only.
     pub(crate) fn text(&self, line: impl Display) -> Result<(), Failure> {
-        if self.json { Ok(()) } else { Self::line(&line.to_string()) }
+        if self.json { Ok(()) } else { self.line(&line.to_string()) }
     }
 
     /// Says on standard error what the user should know, although the thing is done.
     pub(crate) fn warn(&self, message: impl Display) {
-        // Where standard error is closed, nobody listens.
-        let _ = writeln!(io::stderr(), "warning: {message}");
+        say("warning", &message.to_string(), self.json);
     }
 
-    /// Says on standard error why the thing is not done.
-    pub(crate) fn error(failure: &Failure) {
-        let _ = writeln!(io::stderr(), "error: {failure}");
-    }
-
-    fn line(line: &str) -> Result<(), Failure> {
+    fn line(&self, line: &str) -> Result<(), Failure> {
+        if self.result_on_output.load(Ordering::Relaxed) {
+            // Where standard error is closed, nobody listens.
+            let _ = writeln!(io::stderr(), "{line}");
+            return Ok(());
+        }
         let mut out = io::stdout().lock();
         match writeln!(out, "{line}").and_then(|()| out.flush()) {
             // `noren ... | head`: the reader has seen enough.
@@ -70,4 +77,25 @@ impl Console {
             result => result.map_err(Failure::Report),
         }
     }
+}
+
+/// Says on standard error why a thing is not done: as text, or as a line of JSON with the exit code.
+pub(crate) fn refuse(failure: &impl Display, code: u8, json: bool) {
+    let message = failure.to_string();
+    if json {
+        // Where standard error is closed, nobody listens.
+        let _ = writeln!(io::stderr(), "{}", serde_json::json!({ "error": message, "exit_code": code }));
+    } else {
+        say("error", &message, false);
+    }
+}
+
+/// A line on standard error.
+fn say(what: &str, message: &str, json: bool) {
+    // Where standard error is closed, nobody listens.
+    let _ = if json {
+        writeln!(io::stderr(), "{}", serde_json::json!({ what: message }))
+    } else {
+        writeln!(io::stderr(), "{what}: {message}")
+    };
 }

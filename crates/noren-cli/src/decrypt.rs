@@ -11,7 +11,8 @@ use crate::failure::Failure;
 use crate::files;
 use crate::jobs::{Decryption, of_kind};
 use crate::outputs::{Force, Output};
-use crate::tables::format;
+use crate::tables::format::{Format, Style};
+use crate::tables::numbers::Digits;
 use crate::{ckks, integers, tfhe};
 
 /// Decrypts a table
@@ -22,17 +23,28 @@ use crate::{ckks, integers, tfhe};
         readable by their owner alone (mode 0600); --public is for exact integers, which hold no traces.\n\n\
         Examples:\n  \
         noren decrypt --key keys/secret.key mean.ct -o mean.csv\n  \
+        noren decrypt --key keys/secret.key mean.ct -o - --format csv --digits full | sort\n  \
         noren decrypt --key keys/secret.key risk.ct -o risk.npy --release 10"
 )]
 pub(crate) struct Arguments {
     /// secret.key
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
-    /// The encrypted table
+    /// The encrypted table, or - for standard input
     input: PathBuf,
-    /// The file for the numbers: .csv or .npy
+    /// The file for the numbers: .csv, .tsv or .npy; - for standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// The format of the numbers [default: the end of the name; needed for standard output]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Write no line with the names of columns
+    #[arg(long)]
+    no_header: bool,
+    /// Significant digits of numbers with a precision, 1 to 17, or full for all of them [default: those that the error
+    /// bound supports; of released numbers all]
+    #[arg(long, value_name = "N|full")]
+    digits: Option<Digits>,
     /// Round encoded numbers to multiples of 2^-BITS with noise, so that they may be handed on
     #[arg(long, value_name = "BITS", allow_negative_numbers = true)]
     release: Option<i32>,
@@ -66,13 +78,14 @@ const SCHEMES: [(Kind, Run); 3] = [
 ];
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
-    let output = Output::new(&arguments.output, &arguments.force)?;
-    format::check_name(&arguments.output)?;
+    let style = Style::new(&arguments.output, arguments.format, !arguments.no_header, arguments.digits)?;
+    let output = Output::or_standard(&arguments.output, &arguments.force, style.content(), console)?;
     let kind = files::key_kind(&arguments.key, console)?;
     // A file of another kind is refused where a key of CKKS is read.
     let run = of_kind(&SCHEMES, kind).unwrap_or(ckks::decrypt::run);
     let &Arguments { ref key, ref input, release, releases, statistical_security, signed, unchecked, public, .. } =
         arguments;
-    let job = Decryption { key, input, output, release, releases, statistical_security, signed, unchecked, public };
+    let job =
+        Decryption { key, input, output, style, release, releases, statistical_security, signed, unchecked, public };
     run(job, console)
 }

@@ -10,8 +10,8 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::files;
 use crate::jobs::{Encryption, of_kind};
-use crate::outputs::{Force, Output};
-use crate::tables::numbers::Numbers;
+use crate::outputs::{Content, Force, Output};
+use crate::tables::options::TableOptions;
 use crate::{ckks, integers, tfhe};
 
 /// Encrypts a table of numbers, or of whole numbers with a key of exact integers or of TFHE
@@ -24,6 +24,8 @@ use crate::{ckks, integers, tfhe};
         Examples:\n  \
         noren encrypt --key keys/public.key patients.csv -o patients.ct\n  \
         noren encrypt --key keys/secret.key measurements.npy --bounds bounds.json -o measurements.ct\n  \
+        noren encrypt --key keys/public.key export.csv --decimal-comma --columns age,bmi --missing drop -o export.ct\n  \
+        noren encrypt --key keys/public.key - --format csv -o - < patients.csv > patients.ct\n  \
         noren encrypt --key keys/public.key pairs.csv --domain 32768 -o pairs.ct\n  \
         noren encrypt --key keys/secret.key --type uint16 readings.csv -o readings.ct"
 )]
@@ -31,14 +33,13 @@ pub(crate) struct Arguments {
     /// public.key; or secret.key, which makes files of half the size
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
-    /// The table: .csv with names of columns in the first line, or .npy
+    /// The table: .csv or .tsv with names of columns in the first line, or .npy; - for standard input
     input: PathBuf,
-    /// The file for the ciphertexts
+    /// The file for the ciphertexts, or - for standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// The CSV file has no names of columns
-    #[arg(long)]
-    no_header: bool,
+    #[command(flatten)]
+    table: TableOptions,
     /// The largest absolute values of columns, as JSON: a number, a list, or names with numbers
     #[arg(long, value_name = "FILE")]
     bounds: Option<PathBuf>,
@@ -65,8 +66,8 @@ const SCHEMES: [(Kind, Run); 5] = [
 ];
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
-    let output = Output::new(&arguments.output, &arguments.force)?;
-    let numbers = Numbers::read(&arguments.input, !arguments.no_header)?;
+    let output = Output::or_standard(&arguments.output, &arguments.force, Content::Binary, console)?;
+    let numbers = arguments.table.read(&arguments.input, console)?;
     let kind = files::key_kind(&arguments.key, console)?;
     // A file of another kind is refused where a key of CKKS is read.
     let run = of_kind(&SCHEMES, kind).unwrap_or(ckks::encrypt::run);

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::integers::eval as integers;
 use crate::lookup::eval as lookup;
-use crate::outputs::{Force, Output};
+use crate::outputs::{Content, Force, Output};
 use crate::programs;
 use crate::switching::eval as switching;
 use crate::tfhe::eval as tfhe;
@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
     /// bootstraps what runs out of levels
     #[arg(long, value_name = "FILE")]
     keys: PathBuf,
-    /// The encrypted table
+    /// The encrypted table, or - for standard input
     input: PathBuf,
     /// The encrypted table of y of lookup, where x and y are in two
     #[arg(value_name = "INPUT2", requires = "function")]
@@ -107,7 +107,7 @@ pub(crate) struct Arguments {
     /// In how many bootstraps of TFHE these programs compare: 3 have a dead zone that is about 30 times smaller [default: 1]
     #[arg(long, value_name = "1|3", value_parser = parse_steps)]
     steps: Option<Steps>,
-    /// The file for the encrypted result
+    /// The file for the encrypted result, or - for standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Nothing more is to be computed on the result: drop the levels that are left, so that its file is small
@@ -163,7 +163,7 @@ fn switching_names() -> impl Iterator<Item = &'static str> {
 type Run = fn(&Arguments, Kind, Output, &Console) -> Result<(), Failure>;
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
-    let output = Output::new(&arguments.output, &arguments.force)?;
+    let output = Output::or_standard(&arguments.output, &arguments.force, Content::Binary, console)?;
     let kind = files::kind(&arguments.keys)?;
     if let (Some(path), true) = (&arguments.matrix, arguments.program != integers::NAME) {
         let needed = format!("none: {} takes none", arguments.program);

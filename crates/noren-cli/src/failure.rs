@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 use noren::programs::ProgramError;
 use noren::{KeyUse, Security};
 use noren_files::error::Reason;
+use noren_rlwe::wire::file::directory_of;
 
 /// The refusal of a verb.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     /// An error of the library.
-    #[error("{}", text(.0))]
+    #[error("{}", text(.0, None))]
     Library(noren::Error),
     /// The library refuses a file.
-    #[error("{}: {}", path.display(), text(source))]
+    #[error("{}: {}", path.display(), text(source, Some(path)))]
     File { path: PathBuf, source: noren::Error },
     /// A place in an input is not what it must be.
     #[error("{}: {place}: found {found}, needed {needed}", path.display())]
@@ -23,7 +24,7 @@ pub(crate) enum Failure {
     #[error("{}: {source}{}", path.display(), advice(source.kind()))]
     Io { path: PathBuf, source: std::io::Error },
     /// The report cannot be printed.
-    #[error("standard output: {0}: the report is lost, but files that it tells of are written")]
+    #[error("standard output: {0}: the report could not be printed, but all output files of this run are complete")]
     Report(std::io::Error),
     /// A file promises less security than is asked of it.
     #[error(
@@ -50,16 +51,33 @@ pub(crate) enum Failure {
     /// An output exists.
     #[error("{} exists: choose another name, or pass --force to replace it", path.display())]
     Exists { path: PathBuf },
+    /// An output is no regular file.
+    #[error("{}: not a regular file: choose another name (-o - is for standard output)", path.display())]
+    NotRegular { path: PathBuf },
+    /// The directory of an output does not exist.
+    #[error(
+        "{}: No such file or directory: the directory of the output does not exist. Make it with: mkdir -p {}",
+        path.display(), quoted(directory)
+    )]
+    NoDirectory { path: PathBuf, directory: PathBuf },
     /// An argument does not suit the others, or the files.
     #[error("{what}: found {found}, needed {needed}")]
     Unsuitable { what: &'static str, found: String, needed: String },
     /// Evaluation keys do not cover a program.
     #[error(
         "{} cannot run {program} on a table of {rows} rows and {columns} columns at level {level}: it lacks {missing}. \
-         Their owner adds keys with: noren keygen --add --out KEYS --program {program} --rows {rows} --columns {columns}",
-        path.display()
+         Their owner adds keys with: noren keygen --add --out {} --program {program}{} --rows {rows} --columns {columns}",
+        path.display(), keys_of(Some(path)), with_model(model.as_deref())
     )]
-    MissingKeys { path: PathBuf, program: &'static str, rows: usize, columns: usize, level: usize, missing: String },
+    MissingKeys {
+        path: PathBuf,
+        program: &'static str,
+        model: Option<PathBuf>,
+        rows: usize,
+        columns: usize,
+        level: usize,
+        missing: String,
+    },
     /// Decrypted numbers that cannot be right.
     #[error("{}: {what}; nothing was written. Pass --unchecked to write the numbers all the same", path.display())]
     Unconfirmed { path: PathBuf, what: String },
@@ -126,12 +144,18 @@ impl From<noren_files::error::Error> for Failure {
     }
 }
 
-/// An error of the library, with the call of the tool that makes missing keys.
-fn text(error: &noren::Error) -> String {
+/// An error of the library in words of the tool: with its options, and with the calls that mend what is wrong. `path` is the file
+/// that it is about.
+fn text(error: &noren::Error, path: Option<&Path>) -> String {
     match error.downcast_ref() {
         Some(ProgramError::ArgumentOutside { .. }) => return format!("{error} (--unchecked writes them all the same)"),
         Some(ProgramError::UnprovenInterval { .. }) => return format!("{error} (--unproven-interval)"),
         _ => {}
+    }
+    if let noren::Error::Insecure { .. } | noren::Error::WeakNoise { .. } = error {
+        let option = "pass --security none to noren params, in tests alone (verbs that use such parameters take \
+                      --min-security none)";
+        return error.to_string().replace("set the security to none if nothing is to be protected", option);
     }
     let (what, keys) = match error {
         noren::Error::MissingKey { kind, available, keys } if !keys.is_empty() => {
@@ -153,7 +177,24 @@ fn text(error: &noren::Error) -> String {
         // Products: every verb that makes keys makes theirs.
         return format!("{what}: make keys anew with noren keygen");
     }
-    format!("{what}: their owner adds them with: noren keygen --add --out KEYS {}", options.join(" "))
+    format!("{what}: their owner adds them with: noren keygen --add --out {} {}", keys_of(path), options.join(" "))
+}
+
+/// The directory of keys, for a call that can be pasted: that of a file of keys, or the one of all examples.
+pub(crate) fn keys_of(path: Option<&Path>) -> String {
+    path.map_or_else(|| "keys".to_owned(), |path| quoted(directory_of(path)))
+}
+
+/// A name as a shell takes it.
+pub(crate) fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |sign: char| sign.is_ascii_alphanumeric() || "/._-+=:,@%".contains(sign);
+    if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+/// The option of a model, for a call that can be pasted.
+fn with_model(model: Option<&Path>) -> String {
+    model.map_or_else(String::new, |model| format!(" --model {}", quoted(model)))
 }
 
 /// How a level of security is asked for.
@@ -167,7 +208,7 @@ fn option(security: Security) -> String {
 /// The advice for errors of the operating system, which has none.
 fn advice(kind: ErrorKind) -> &'static str {
     match kind {
-        ErrorKind::NotFound => ": check the name; directories must be there before",
+        ErrorKind::NotFound => ": check the name, and that its directory exists",
         ErrorKind::NotADirectory => ": choose the name of a directory",
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             ": choose another place, or ask its owner for the right to read or write there"

@@ -6,7 +6,6 @@ use std::path::Path;
 use noren::wire::{FileContext, FileKey, Kind, Limits, Object};
 use noren::{Security, bfv, tfhe};
 use noren_files::encrypted;
-use noren_rlwe::wire::file;
 use noren_rlwe::wire::header::{HEADER_BYTES, Header};
 use noren_rlwe::wire::items::Items;
 use noren_rlwe::wire::key_file::KeyFile;
@@ -16,6 +15,7 @@ use zeroize::Zeroizing;
 use crate::console::Console;
 use crate::describe::Describe;
 use crate::failure::Failure;
+use crate::outputs::names_standard_input;
 
 /// Reads a key with its parameters; refuses those that promise too little security.
 pub(crate) fn read_key<C: FileContext<Parameters: Describe>, K: FileKey<C>>(
@@ -104,13 +104,16 @@ pub(crate) fn read<O: Object>(context: &O::Context, path: &Path, console: &Conso
     console.inputs().read(context, path)
 }
 
-/// The bytes of any of noren's files, which may be secret.
-pub(crate) fn read_bytes(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
-    Ok(Zeroizing::new(file::read(path, Limits::default().max_bytes)?))
+/// The bytes of any of noren's files, or of standard input, which may be secret.
+pub(crate) fn read_bytes(path: &Path, console: &Console) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    Ok(Zeroizing::new(console.inputs().bytes(path, Limits::default().max_bytes)?))
 }
 
 /// The kind of key in a file; a secret one may be under a passphrase, which is then asked for.
 pub(crate) fn key_kind(path: &Path, console: &Console) -> Result<Kind, Failure> {
+    if names_standard_input(path) {
+        return kind(path);
+    }
     match console.inputs().decrypted(path)? {
         Some(content) => {
             let header = Header::parse(&content).map_err(|reason| noren::Error::Wire { what: "the key", reason });
@@ -122,6 +125,10 @@ pub(crate) fn key_kind(path: &Path, console: &Console) -> Result<Kind, Failure> 
 
 /// The kind of object in a file, by its first bytes.
 pub(crate) fn kind(path: &Path) -> Result<Kind, Failure> {
+    if names_standard_input(path) {
+        let needed = "a file: tables alone are read from standard input";
+        return Err(Failure::input(path, "the input", "standard input", needed));
+    }
     let mut bytes = Vec::with_capacity(HEADER_BYTES);
     let read = regular::open(path).and_then(|file| file.take(HEADER_BYTES as u64).read_to_end(&mut bytes));
     read.map_err(|source| Failure::Io { path: path.to_owned(), source })?;

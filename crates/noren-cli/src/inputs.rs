@@ -1,6 +1,8 @@
 //! Passphrases of secret keys and signatures of input files, for all verbs.
 
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
@@ -12,6 +14,7 @@ use noren_rlwe::wire::file;
 use zeroize::Zeroizing;
 
 use crate::failure::Failure;
+use crate::outputs::names_standard_input;
 use crate::passphrases::Question;
 
 /// The options of all verbs about the files that they read.
@@ -32,6 +35,8 @@ pub(crate) struct Inputs {
     signer: Option<Signer>,
     /// The secret key that was decrypted: its passphrase is asked for, and its work done, once.
     secret: Mutex<Option<Decrypted>>,
+    /// Standard input was read: it ends once.
+    standard_was_read: AtomicBool,
 }
 
 /// The plaintext of a file under a passphrase.
@@ -45,7 +50,7 @@ impl Inputs {
     pub(crate) fn new(options: InputOptions) -> Result<Self, Failure> {
         let InputOptions { passphrase_file, signer } = options;
         let signer = signer.as_deref().map(Signer::read).transpose()?;
-        Ok(Self { passphrase_file, signer, secret: Mutex::new(None) })
+        Ok(Self { passphrase_file, signer, secret: Mutex::new(None), standard_was_read: AtomicBool::new(false) })
     }
 
     /// Whose signature is asked for, if one is.
@@ -57,6 +62,7 @@ impl Inputs {
     /// read piece by piece themselves, behind which nobody may have changed them.
     pub(crate) fn verify(&self, path: &Path) -> Result<(), Failure> {
         if let Some(signer) = &self.signer {
+            refuse_unsigned(path)?;
             signature::verify_file(path, signer, Name::Same)?;
         }
         Ok(())
@@ -65,6 +71,13 @@ impl Inputs {
     /// The object in a file. Where a signature is asked for, the bytes that are verified are those that are parsed.
     pub(crate) fn read<O: Object>(&self, context: &O::Context, path: &Path) -> Result<O, Failure> {
         let limits = Limits::default();
+        if names_standard_input(path) {
+            if self.signer.is_some() {
+                refuse_unsigned(path)?;
+            }
+            let bytes = self.bytes(path, limits.max_bytes)?;
+            return O::from_bytes_within(context, &bytes, &limits).map_err(Failure::file(path));
+        }
         match &self.signer {
             Some(signer) if !O::KIND.is_secret() => {
                 let bytes = file::read(path, limits.max_bytes)?;
@@ -73,6 +86,29 @@ impl Inputs {
             }
             _ => O::read_file(context, path, &limits).map_err(Failure::file(path)),
         }
+    }
+
+    /// The bytes of a file, or of standard input: at most `max_bytes`.
+    pub(crate) fn bytes(&self, path: &Path, max_bytes: u64) -> Result<Vec<u8>, Failure> {
+        if !names_standard_input(path) {
+            return Ok(file::read(path, max_bytes)?);
+        }
+        if self.standard_was_read.swap(true, Ordering::Relaxed) {
+            return Err(Failure::input(
+                path,
+                "standard input",
+                "an input that was read already",
+                "a file for one of them",
+            ));
+        }
+        let mut bytes = Vec::new();
+        let read = io::stdin().lock().take(max_bytes.saturating_add(1)).read_to_end(&mut bytes);
+        read.map_err(|source| Failure::Io { path: path.to_owned(), source })?;
+        if bytes.len() as u64 > max_bytes {
+            let needed = format!("at most {max_bytes}");
+            return Err(Failure::input(path, "standard input", "more bytes", needed));
+        }
+        Ok(bytes)
     }
 
     /// The file of a passphrase, if one was named.
@@ -99,4 +135,13 @@ impl Inputs {
     pub(crate) fn forget(&self) {
         *self.secret.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
+}
+
+/// Refuses standard input where a signature is needed, which lies beside a file.
+fn refuse_unsigned(path: &Path) -> Result<(), Failure> {
+    if names_standard_input(path) {
+        let needed = "a file with its signature beside it, for --signer";
+        return Err(Failure::input(path, "the input", "standard input", needed));
+    }
+    Ok(())
 }

@@ -18,7 +18,7 @@ use noren_rlwe::key_use::KeyUse;
 use noren_rlwe::parameters::Parameters;
 use noren_rlwe::wire::expanded::MappedContainer;
 use noren_rlwe::wire::file;
-use noren_rlwe::wire::header::Encoding;
+use noren_rlwe::wire::header::{Encoding, Header};
 use noren_rlwe::wire::section::Section;
 use serde::Serialize;
 
@@ -34,7 +34,7 @@ use crate::outputs;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  noren inspect patients.ct\n  noren inspect keys/eval.keys --json")]
 pub(crate) struct Arguments {
-    /// Any file that noren writes
+    /// Any file that noren writes, or - for standard input
     file: PathBuf,
 }
 
@@ -126,6 +126,9 @@ struct Encrypted {
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     console.inputs().verify(&arguments.file)?;
+    if outputs::names_standard_input(&arguments.file) {
+        return inspect_standard_input(&arguments.file, console);
+    }
     if encrypted::is_encrypted_file(&arguments.file)? {
         let (path, bytes) = (arguments.file.clone(), outputs::size(&arguments.file)?);
         return console.report(&Encrypted { path, kind: "file under a passphrase", bytes });
@@ -140,13 +143,30 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
             reader.and_then(|reader| Report::new(&arguments.file, size, reader))
         }
         _ => {
-            let content = files::read_bytes(&arguments.file)?;
+            let content = files::read_bytes(&arguments.file, console)?;
             // Refuses whatever is damaged: what follows has the right digest.
             let reader = Reader::open_any(&content, &Limits::default());
             reader.and_then(|reader| Report::new(&arguments.file, content.len() as u64, reader))
         }
     };
     console.report(&report.map_err(Failure::file(&arguments.file))?)
+}
+
+/// Standard input is read once, and as a whole: files that are mapped, or read part by part, are refused.
+fn inspect_standard_input(path: &Path, console: &Console) -> Result<(), Failure> {
+    let content = files::read_bytes(path, console)?;
+    let bytes = content.len() as u64;
+    if encrypted::is_encrypted(&content) {
+        return console.report(&Encrypted { path: path.to_owned(), kind: "file under a passphrase", bytes });
+    }
+    let in_parts =
+        [Kind::BOOTSTRAP_KEYS, Kind::EXPANDED_BOOTSTRAP_KEYS, Kind::PREPARED_LOOKUP, Kind::PREPARED_SLOT_MATRIX];
+    if let Some(kind) = Header::parse(&content).ok().map(|header| header.kind).filter(|kind| in_parts.contains(kind)) {
+        return Err(Failure::input(path, "standard input", kind, "another kind: name the file"));
+    }
+    let reader = Reader::open_any(&content, &Limits::default());
+    let report = reader.and_then(|reader| Report::new(path, bytes, reader));
+    console.report(&report.map_err(Failure::file(path))?)
 }
 
 /// Adds the contents of a file, behind its header, to a report.

@@ -8,6 +8,7 @@ use noren_rlwe::wire::file::Access;
 
 use crate::failure::Failure;
 use crate::outputs::{Force, Output};
+use crate::tables::format::Style;
 use crate::tables::numbers::Numbers;
 
 /// An encryption: the table, and for whom.
@@ -31,6 +32,8 @@ pub(crate) struct Decryption<'a> {
     pub(crate) key: &'a Path,
     pub(crate) input: &'a Path,
     pub(crate) output: Output,
+    /// How numbers are written.
+    pub(crate) style: Style,
     /// Bits of rounded numbers, which may be handed on.
     pub(crate) release: Option<i32>,
     /// How many tables are released in all.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::{env, fmt, fs};
 
 use clap::builder::PossibleValuesParser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, value_parser};
 use noren::Seed;
 use noren::bfv::KeyRequest;
@@ -257,6 +258,39 @@ fn shape(arguments: &Arguments) -> Result<Shape, Failure> {
     }
     Ok(shape)
 }
+
+/// An error of the arguments; where they do not say which kind of keys is to be made, all kinds with a line each.
+pub(crate) fn usage(error: clap::Error) -> clap::Error {
+    let missing = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(missing)) => missing,
+        _ => return error,
+    };
+    // No other verb is in need of programs.
+    if error.kind() != ErrorKind::MissingRequiredArgument || !missing.iter().any(|name| name.starts_with("--program "))
+    {
+        return error;
+    }
+    clap::Error::raw(ErrorKind::MissingRequiredArgument, KINDS)
+}
+
+/// The kinds of keys.
+const KINDS: &str = "keygen needs the kind of keys, and --out with their directory. The kinds:
+
+  --program PROGRAM,... --rows N --columns N   keys for programs on tables of numbers, such as mean (CKKS)
+  --bootstrap PRESET                           keys for computations of any depth on tables of numbers (CKKS)
+  --integers FILE                              keys for exact integers modulo t, with parameters in a file (BFV, BGV)
+  --lookup X[,Y]                               keys for functions of two exact integers (BFV)
+  --tfhe SET                                   keys for integers and truth values one by one (TFHE)
+
+Examples:
+  noren keygen --out keys --program mean --rows 285 --columns 30
+  noren keygen --out keys --bootstrap n16
+  noren keygen --out keys --integers bfv.params
+  noren keygen --out keys --lookup 32768
+  noren keygen --out keys --tfhe 2_2
+
+For more information, try 'noren keygen --help'.
+";
 
 impl fmt::Debug for HexSeed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

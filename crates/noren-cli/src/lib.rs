@@ -5,6 +5,7 @@
 //! | `command` | arguments, threads, exit codes |
 //! | `info`, `params`, `plan`, `keygen`, `expand`, `encrypt`, `eval`, `decrypt` | one verb each |
 //! | `inspect`, `passphrase`, `demo` | one verb each |
+//! | `manual` | manual pages, and completions for shells |
 //! | `signing` | signing keys, and the verbs that sign and verify files |
 //! | `additions` | what `keygen --add` does |
 //! | `bootstrap` | the plan of bootstrapping, what `keygen --bootstrap` does, and the expansion of its keys |
@@ -17,7 +18,7 @@
 //! | `compare` | schemes and libraries compared: measuring, the figures of the publication, the report |
 //! | `programs` | programs with their models from files, and the plan for them in words |
 //! | `describe` | parameters in words: security, precision, sizes |
-//! | `tables` | tables from CSV and NPY files and back |
+//! | `tables` | tables from CSV, TSV and NPY files and back |
 //! | `columns` | columns that are chosen by name or position |
 //! | `bounds` | the largest values that columns can have, from files |
 //! | `files` | noren's own files |
@@ -60,6 +61,7 @@ mod key_files;
 mod keygen;
 mod lookup;
 mod machine;
+mod manual;
 mod output_set;
 mod outputs;
 mod params;

@@ -14,7 +14,7 @@ use noren_rlwe::wire::publish::publish;
 use noren_rlwe::wire::regular;
 
 use crate::failure::Failure;
-use crate::outputs::{Force, HIDDEN, hidden, size};
+use crate::outputs::{Force, HIDDEN, STANDARD, hidden, refuse_special, size};
 
 /// Several files of a directory that appear together. They are written into a directory within a hidden one, and published
 /// when all are there: the directory itself by one rename where it did not exist, else file by file.
@@ -27,6 +27,8 @@ pub(crate) struct OutputSet {
     existing: Existing,
     /// Holds the lock.
     _lock: File,
+    /// Dropped last, when the hidden directory is gone.
+    _parents: Parents,
 }
 
 /// The file in a hidden directory that is locked.
@@ -45,6 +47,11 @@ impl OutputSet {
             if !force.force && fs::symlink_metadata(&path).is_ok() {
                 return Err(Failure::Exists { path });
             }
+            refuse_special(&path)?;
+        }
+        if directory == Path::new(STANDARD) {
+            let needed = "a directory: several files are made, and secret keys are not written to standard output";
+            return Err(Failure::input(directory, "--out", "standard output", needed));
         }
         let failed = |source: io::Error| Failure::Io { path: directory.to_owned(), source };
         // Renames need one file system: within the directory if there is one, beside it if it is to be made.
@@ -54,9 +61,16 @@ impl OutputSet {
             Err(error) if error.kind() == ErrorKind::NotFound => file::directory_of(directory),
             Err(error) => return Err(failed(error)),
         };
+        let parents = Parents::make(place).map_err(failed)?;
         [directory, file::directory_of(directory)].into_iter().for_each(remove_leftovers);
         let (hidden, lock) = hidden(place, locked_directory).map_err(failed)?;
-        let set = Self { directory: directory.to_owned(), hidden, existing: force.existing(), _lock: lock };
+        let set = Self {
+            directory: directory.to_owned(),
+            hidden,
+            existing: force.existing(),
+            _lock: lock,
+            _parents: parents,
+        };
         fs::create_dir(set.hidden.join(NEW)).and_then(|()| fs::create_dir(set.hidden.join(OLD))).map_err(failed)?;
         Ok(set)
     }
@@ -154,6 +168,34 @@ impl Drop for OutputSet {
     fn drop(&mut self) {
         // A file that cannot be removed is hidden and holds nothing that is used; the first error matters more.
         let _ = fs::remove_dir_all(&self.hidden);
+    }
+}
+
+/// Directories that were made for others within; those that are empty when this is dropped are removed.
+struct Parents(Vec<PathBuf>);
+
+impl Parents {
+    /// Makes a directory with those above it that are missing.
+    fn make(directory: &Path) -> io::Result<Self> {
+        let missing = |path: &&Path| !path.as_os_str().is_empty() && fs::symlink_metadata(path).is_err();
+        let missing: Vec<PathBuf> = directory.ancestors().take_while(missing).map(Path::to_owned).collect();
+        let mut made = Self(Vec::new());
+        for path in missing.into_iter().rev() {
+            match fs::create_dir(&path) {
+                Ok(()) => made.0.push(path),
+                // Another run makes keys below the same directory.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(made)
+    }
+}
+
+impl Drop for Parents {
+    fn drop(&mut self) {
+        // One that holds files is not empty, and stays.
+        self.0.iter().rev().for_each(|path| drop(fs::remove_dir(path)));
     }
 }
 

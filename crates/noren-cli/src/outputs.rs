@@ -1,14 +1,15 @@
 //! Which outputs may be written, and under which names they are hidden until they are whole.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use noren::wire::{Form, Object};
-use noren_rlwe::wire::file;
+use noren_rlwe::wire::file::{self, Access};
 use noren_rlwe::wire::publish::{Destination, Existing};
 
+use crate::console::Console;
 use crate::failure::Failure;
 
 /// The argument that lets outputs be replaced.
@@ -26,46 +27,154 @@ impl Force {
     }
 }
 
-/// A file that may be written.
+/// The name that stands for standard input and standard output.
+pub(crate) const STANDARD: &str = "-";
+
+/// What is written to an output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// Bytes that no terminal shows.
+    Binary,
+    /// Lines of text.
+    Text,
+}
+
+/// A file that may be written, or standard output.
 pub(crate) struct Output {
     path: PathBuf,
     existing: Existing,
+    /// Bytes go to standard output, and the report to standard error.
+    standard: bool,
 }
 
 impl Output {
-    /// Refuses, before any work, a file that exists, unless it may be replaced, and one that cannot be written; removes
-    /// what an interrupted run has left of it. Whether it exists is asked once more when it is written.
+    /// Refuses, before any work, a file that exists, unless it may be replaced, one that cannot be written, and whatever is no
+    /// regular file; removes what an interrupted run has left of it. Whether it exists is asked once more when it is written.
     pub(crate) fn new(path: &Path, force: &Force) -> Result<Self, Failure> {
+        if names_standard_output(path) {
+            let needed = "a file: what is written here is used where it lies, or consists of parts";
+            return Err(Failure::input(path, "the output", "standard output", needed));
+        }
         // A link that leads nowhere is a file too.
         if !force.force && fs::symlink_metadata(path).is_ok() {
             return Err(Failure::Exists { path: path.to_owned() });
         }
+        refuse_special(path)?;
         let directory = file::directory_of(path);
         let failed = |path: &Path, source| Failure::Io { path: path.to_owned(), source };
-        if !fs::metadata(directory).map_err(|error| failed(directory, error))?.is_dir() {
-            return Err(Failure::input(path, "its directory", "a file", "a directory"));
+        match fs::metadata(directory) {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => return Err(Failure::input(path, "its directory", "a file", "a directory")),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(Failure::NoDirectory { path: path.to_owned(), directory: directory.to_owned() });
+            }
+            Err(error) => return Err(failed(directory, error)),
         }
         // Only trying tells whether files can be made there.
         let trial = hidden(directory, |trial| File::create_new(trial).map(drop));
         trial.and_then(|(trial, ())| fs::remove_file(trial)).map_err(|error| failed(path, error))?;
         file::remove_leftovers(path);
-        Ok(Self { path: path.to_owned(), existing: force.existing() })
+        Ok(Self { path: path.to_owned(), existing: force.existing(), standard: false })
+    }
+
+    /// As [`Output::new`], but that `-`, and names of standard output such as `/dev/stdout`, are admitted: the report then goes to
+    /// standard error. A terminal is refused for content that it cannot show.
+    pub(crate) fn or_standard(
+        path: &Path,
+        force: &Force,
+        content: Content,
+        console: &Console,
+    ) -> Result<Self, Failure> {
+        if !names_standard_output(path) {
+            return Self::new(path, force);
+        }
+        if content == Content::Binary && io::stdout().is_terminal() {
+            let needed = "a pipe or a file, for bytes that are no text";
+            return Err(Failure::input(path, "standard output", "a terminal", needed));
+        }
+        console.report_on_standard_error();
+        Ok(Self { path: STANDARD.into(), existing: Existing::Keep, standard: true })
     }
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where the file is written, and whether one that exists by then is replaced.
+    /// Where a file is written, and whether one that exists by then is replaced.
+    ///
+    /// # Panics
+    /// For standard output, which [`Output::new`] does not admit.
     pub(crate) fn destination(&self) -> Destination<'_> {
+        assert!(!self.standard, "standard output is written by its own methods");
         Destination { path: &self.path, existing: self.existing }
     }
 
     /// Writes an object, as a whole or not at all; gives the bytes of the file.
     pub(crate) fn write<O: Object>(&self, context: &O::Context, object: &O) -> Result<u64, Failure> {
-        object.write_file(context, Form::Packed, self.destination())?;
-        size(&self.path)
+        if !self.standard {
+            object.write_file(context, Form::Packed, self.destination())?;
+            return size(&self.path);
+        }
+        if O::KIND.is_secret() {
+            let needed = "a file: secret keys are not written to standard output";
+            return Err(Failure::input(&self.path, "the output", O::KIND, needed));
+        }
+        let bytes = object.to_bytes(context, Form::Packed);
+        self.print(&bytes)?;
+        Ok(bytes.len() as u64)
     }
+
+    /// Writes bytes, as a whole or not at all where that is a file, for those whom `access` lets read it.
+    pub(crate) fn write_bytes(&self, access: Access, bytes: &[u8]) -> Result<(), Failure> {
+        if self.standard {
+            return self.print(bytes);
+        }
+        Ok(file::write_atomically(self.destination(), access, |file| file.write_all(bytes))?)
+    }
+
+    /// Writes bytes to standard output.
+    pub(crate) fn print(&self, bytes: &[u8]) -> Result<(), Failure> {
+        let mut out = io::stdout().lock();
+        let written = out.write_all(bytes).and_then(|()| out.flush());
+        written.map_err(|source| Failure::Io { path: self.path.clone(), source })
+    }
+}
+
+/// Refuses an output that exists and is no regular file, also behind links: a rename would put a file in the place of a device.
+pub(crate) fn refuse_special(path: &Path) -> Result<(), Failure> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => Err(Failure::NotRegular { path: path.to_owned() }),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a name stands for standard input.
+pub(crate) fn names_standard_input(path: &Path) -> bool {
+    ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].iter().any(|name| path == Path::new(name))
+}
+
+/// Whether a name stands for standard output: `-`, its names among the devices, and links that lead to the same pipe or device.
+fn names_standard_output(path: &Path) -> bool {
+    [STANDARD, "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
+        || leads_to_standard_output(path)
+}
+
+#[cfg(unix)]
+fn leads_to_standard_output(path: &Path) -> bool {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+    let Ok(found) = fs::metadata(path) else { return false };
+    // A regular file gets its content by a rename.
+    if !(found.file_type().is_fifo() || found.file_type().is_char_device()) {
+        return false;
+    }
+    let own = io::stdout().as_fd().try_clone_to_owned().and_then(|own| File::from(own).metadata());
+    own.is_ok_and(|own| (own.dev(), own.ino()) == (found.dev(), found.ino()))
+}
+
+#[cfg(not(unix))]
+fn leads_to_standard_output(_path: &Path) -> bool {
+    false
 }
 
 /// Bytes of a file.

@@ -12,7 +12,7 @@ use crate::console::Console;
 use crate::describe::{Ckks, Describe, Description, Grid, Tfhe};
 use crate::failure::Failure;
 use crate::files;
-use crate::outputs::{Force, Output};
+use crate::outputs::{Content, Force, Output};
 
 /// Chooses, checks and shows parameters
 #[derive(Debug, Args)]
@@ -100,7 +100,7 @@ struct Wanted {
     /// The security that is needed, in bits: none, 128, 192 or 256
     #[arg(long, value_name = "BITS", default_value = "128", value_parser = parse_security)]
     security: Security,
-    /// Write the parameters to this file
+    /// Write the parameters to this file, or with - to standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -188,7 +188,7 @@ fn is_of_integers(file: &Path) -> Result<bool, Failure> {
 impl Choose {
     fn run(&self, console: &Console) -> Result<(), Failure> {
         let &Self { depth, precision, max_abs, slots, ref wanted, .. } = self;
-        let (output, security) = (wanted.output()?, wanted.security);
+        let (output, security) = (wanted.output(console)?, wanted.security);
         let Some(precision_bits) = precision else {
             let parameters = self.integers(security)?;
             return report(&parameters, output, parameters.describe(), console);
@@ -217,7 +217,7 @@ impl Choose {
 
 impl Check {
     fn run(&self, console: &Console) -> Result<(), Failure> {
-        let output = self.wanted.output()?;
+        let output = self.wanted.output(console)?;
         let integers = self.modulus.is_some() || self.file.as_deref().map_or(Ok(false), is_of_integers)?;
         if integers {
             let parameters = self.parameters(console, |check| Ok(check.integer_spec().build()?))?;
@@ -281,8 +281,9 @@ fn report(
 }
 
 impl Wanted {
-    fn output(&self) -> Result<Option<Output>, Failure> {
-        self.output.as_ref().map(|path| Output::new(path, &self.force)).transpose()
+    fn output(&self, console: &Console) -> Result<Option<Output>, Failure> {
+        let output = |path| Output::or_standard(path, &self.force, Content::Binary, console);
+        self.output.as_deref().map(output).transpose()
     }
 }
 

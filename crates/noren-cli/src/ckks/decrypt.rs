@@ -23,7 +23,7 @@ struct Report {
     path: PathBuf,
     rows: usize,
     columns: usize,
-    /// The largest of all numbers.
+    /// The largest of all numbers as they are written: rounding is in it.
     error_bound: f64,
     /// For each column, the largest of its numbers.
     error_bounds: Vec<f64>,
@@ -88,16 +88,21 @@ pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure>
         Layout::Pairs(_) => true,
     };
     let row_names = has_row_names.then_some(matrix.row_names.as_slice());
-    let (column_names, values) = (matrix.column_names.as_slice(), Values::Real(&matrix.values));
+    // Released numbers are rounded as they are to be.
+    let (errors, written) = match job.release {
+        Some(_) if job.style.digits.is_none() => (None, matrix.errors.clone()),
+        _ => (Some(matrix.errors.as_slice()), job.style.written_errors(&matrix.values, &matrix.errors)),
+    };
+    let (column_names, values) = (matrix.column_names.as_slice(), Values::Real(&matrix.values, errors));
     let access = if job.release.is_some() { Access::Default } else { Access::Owner };
-    format::write(&job.output, access, &Decrypted { row_names, column_names, values })?;
+    format::write(&job.output, access, &Decrypted { row_names, column_names, values }, &job.style)?;
     let columns = matrix.column_names.len();
-    let largest = |column| matrix.errors.iter().skip(column).step_by(columns).fold(0.0, |m: f64, e| m.max(*e));
+    let largest = |column| written.iter().skip(column).step_by(columns).fold(0.0, |m: f64, e| m.max(*e));
     console.report(&Report {
         path: job.output.path().to_owned(),
         rows: matrix.row_names.len(),
         columns,
-        error_bound: matrix.error_bound(),
+        error_bound: written.iter().fold(0.0, |most: f64, error| most.max(*error)),
         error_bounds: (0..columns).map(largest).collect(),
         released_bits: job.release,
         statistical_security: job.release.map(|_| job.statistical_security),

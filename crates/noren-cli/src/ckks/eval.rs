@@ -95,7 +95,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         usage.counts.products + usage.counts.plain_products,
         usage.counts.rotations
     ));
-    let mut result = job.program.run(&evaluator, &table)?;
+    let mut result = shown.watch(|| job.program.run(&evaluator, &table))??;
     if job.last {
         result = lowered(&evaluator, result)?;
     }
@@ -153,6 +153,7 @@ fn check_keys(
     Err(Failure::MissingKeys {
         path: job.keys.to_owned(),
         program: job.program.name(),
+        model: job.model.map(Path::to_owned),
         rows: layout.rows(),
         columns: layout.columns(),
         level,

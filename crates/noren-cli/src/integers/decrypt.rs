@@ -53,6 +53,7 @@ pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure>
         &job.output,
         job.access_to_integers(),
         &Decrypted { row_names: None, column_names: &column_names, values: Values::Whole(&values) },
+        &job.style,
     )?;
     let budgets = table.ciphertexts().iter().map(|ciphertext| ciphertext.noise_budget());
     console.report(&Report {

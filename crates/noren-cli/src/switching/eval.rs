@@ -19,7 +19,7 @@ use crate::ckks::eval::{self, lowered};
 use crate::columns::position;
 use crate::console::Console;
 use crate::describe::words::{count, right_but};
-use crate::failure::Failure;
+use crate::failure::{Failure, keys_of};
 use crate::files;
 use crate::outputs::Output;
 use crate::progress;
@@ -175,7 +175,8 @@ fn beside(named: Option<&Path>, keys: &Path, name: &str, option: &'static str) -
         return Ok(path);
     }
     let needed = format!(
-        "{name}, there or named by {option}: their owner makes them with: noren keygen --add --out KEYS --switching SET"
+        "{name}, there or named by {option}: their owner makes them with: noren keygen --add --out {} --switching 2_2",
+        keys_of(Some(keys))
     );
     Err(Failure::input(&path, "the keys for scheme switching", "no file", needed))
 }

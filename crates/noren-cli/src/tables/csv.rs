@@ -1,4 +1,4 @@
-//! Tables as CSV: commas, one line of names, numbers.
+//! Tables as text: fields with separators, one line of names, numbers.
 
 use std::collections::HashSet;
 use std::io;
@@ -7,22 +7,30 @@ use std::path::Path;
 use csv::{ReaderBuilder, StringRecord, Trim, WriterBuilder};
 
 use crate::failure::Failure;
+use crate::tables::format::{FINITE_OR_MISSING, Style};
 use crate::tables::numbers::{Decrypted, Numbers, Place};
+use crate::tables::options::{Dialect, chosen};
 
 /// The most characters of a wrong field that a message shows.
 const SHOWN: usize = 40;
 
-/// Reads a table; `header` says whether the first line holds names.
-pub(crate) fn read(path: &Path, bytes: &[u8], header: bool) -> Result<Numbers, Failure> {
-    check_lines(path, bytes)?;
-    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).trim(Trim::All).from_reader(bytes);
+/// What stands for a missing number, in small letters, besides an empty field.
+const MISSING: [&str; 4] = ["na", "n/a", "nan", "null"];
+
+/// Reads a table.
+pub(super) fn read(path: &Path, bytes: &[u8], dialect: &Dialect<'_>) -> Result<Numbers, Failure> {
+    check_lines(path, bytes, dialect.separator)?;
+    let mut builder = ReaderBuilder::new();
+    builder.has_headers(false).flexible(true).trim(Trim::All).delimiter(dialect.separator);
+    let mut reader = builder.from_reader(bytes);
     let mut records = reader.records().map(|record| record.map_err(|error| unreadable(path, &error)));
     let mut names = Vec::new();
-    if header {
+    if dialect.header {
         let first = records.next().transpose()?.ok_or_else(|| empty(path))?;
-        names = column_names(path, &first)?;
+        names = column_names(path, &first, dialect)?;
     }
     let (mut columns, mut rows, mut entries) = (names.len(), 0, Vec::new());
+    let mut read: Option<Vec<usize>> = None;
     for record in records {
         let record = record?;
         rows += 1;
@@ -31,36 +39,80 @@ pub(crate) fn read(path: &Path, bytes: &[u8], header: bool) -> Result<Numbers, F
         }
         if record.len() != columns {
             let place = format!("row {rows} (line {})", line(&record));
-            return Err(Failure::input(path, place, fields(record.len()), format!("{columns}, as in the first line")));
+            let foreign = dialect.separator != b';' && names.iter().any(|name| name.contains(';'));
+            let hint = if foreign { " (for fields with semicolons: --decimal-comma, or --separator ';')" } else { "" };
+            let needed = format!("{columns}, as in the first line{hint}");
+            return Err(Failure::input(path, place, fields(record.len()), needed));
         }
-        for (column, field) in record.iter().enumerate() {
+        let read = match &read {
+            Some(read) => read,
+            None if dialect.columns.is_empty() => read.insert((0..columns).collect()),
+            None => read.insert(chosen(path, dialect.columns, &names, columns)?),
+        };
+        for &column in read {
+            let field = &record[column];
             let place = || {
                 let name = names.get(column).map(String::as_str);
                 format!("{} (line {})", Place { row: rows, column: column + 1, name }, line(&record))
             };
-            let value: f64 = field.parse().map_err(|_| Failure::input(path, place(), shown(field), "a number"))?;
-            if !value.is_finite() {
-                return Err(Failure::input(path, place(), shown(field), "a finite number"));
-            }
-            entries.push(value);
+            entries.push(number(field, dialect).map_err(|needed| Failure::input(path, place(), shown(field), needed))?);
         }
     }
-    if rows == 0 {
-        return Err(empty(path));
-    }
-    Ok(Numbers { rows, columns, names, entries })
+    let Some(read) = read else { return Err(empty(path)) };
+    let names = if names.is_empty() { names } else { read.iter().map(|&column| names[column].clone()).collect() };
+    Ok(Numbers { rows, columns: read.len(), names, entries })
 }
 
-/// A table as CSV, each number with as many digits as tell it from all others.
-pub(crate) fn to_bytes(path: &Path, decrypted: &Decrypted<'_>) -> Result<Vec<u8>, Failure> {
+/// The number in a field, NaN for a missing one; or what is needed.
+fn number(field: &str, dialect: &Dialect<'_>) -> Result<f64, String> {
+    if field.is_empty() || MISSING.contains(&field.to_ascii_lowercase().as_str()) {
+        return if dialect.admits_missing { Ok(f64::NAN) } else { Err(FINITE_OR_MISSING.to_owned()) };
+    }
+    let value: Option<f64> = match dialect.decimal_comma {
+        true if field.contains('.') => None,
+        true => field.replacen(',', ".", 1).parse().ok(),
+        false => field.parse().ok(),
+    };
+    match value {
+        Some(value) if value.is_finite() => Ok(value),
+        Some(_) => Err("a finite number".to_owned()),
+        None if dialect.decimal_comma => Err("a number with a decimal comma, or without decimals".to_owned()),
+        None => Err(format!("a number{}", hint(field, dialect))),
+    }
+}
+
+/// What may help with a field that is no number.
+fn hint(field: &str, dialect: &Dialect<'_>) -> &'static str {
+    let foreign = |sign: char| field.contains(sign) && dialect.separator != sign as u8;
+    if foreign(';') && field.contains(',') {
+        " (for fields with semicolons and decimal commas: --decimal-comma)"
+    } else if foreign(';') {
+        " (for fields with semicolons: --separator ';', or --decimal-comma)"
+    } else if foreign('\t') {
+        " (for fields with tabs: --separator tab)"
+    } else if field.contains(',') {
+        " (for decimal commas: --decimal-comma)"
+    } else {
+        " (--columns leaves out columns of text)"
+    }
+}
+
+/// A table as text.
+pub(super) fn to_bytes(
+    path: &Path,
+    decrypted: &Decrypted<'_>,
+    style: &Style,
+    separator: u8,
+) -> Result<Vec<u8>, Failure> {
     let Decrypted { row_names, column_names, values } = decrypted;
-    let mut writer = WriterBuilder::new().from_writer(Vec::new());
+    let mut writer = WriterBuilder::new().delimiter(separator).from_writer(Vec::new());
     let mut write = |first: Option<&str>, rest: &[String]| {
         writer.write_record(first.into_iter().chain(rest.iter().map(String::as_str)))
     };
-    let texts = values.texts();
+    let texts = values.texts(style.digits);
     let mut rows = texts.chunks(column_names.len()).enumerate();
-    let written = write(row_names.map(|_| "row"), column_names)
+    let header = if style.header { write(row_names.map(|_| "row"), column_names) } else { Ok(()) };
+    let written = header
         .and_then(|()| rows.try_for_each(|(row, values)| write(row_names.map(|names| names[row].as_str()), values)));
     let failed = |source: io::Error| Failure::Io { path: path.to_owned(), source };
     written.map_err(|error| failed(error.into()))?;
@@ -68,10 +120,11 @@ pub(crate) fn to_bytes(path: &Path, decrypted: &Decrypted<'_>) -> Result<Vec<u8>
 }
 
 /// Refuses an empty line with others behind it: in a table of one column it may be a missing number.
-fn check_lines(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+fn check_lines(path: &Path, bytes: &[u8], separator: u8) -> Result<(), Failure> {
     let mut blank = None;
     for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
-        if line.iter().all(u8::is_ascii_whitespace) {
+        // A line of tabs has fields, which may be missing numbers.
+        if line.iter().all(|byte| byte.is_ascii_whitespace() && *byte != separator) {
             blank = blank.or(Some(index + 1));
         } else if let Some(line) = blank {
             return Err(Failure::input(path, format!("line {line}"), "an empty line", "a row of numbers, or no line"));
@@ -80,9 +133,9 @@ fn check_lines(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn column_names(path: &Path, first: &StringRecord) -> Result<Vec<String>, Failure> {
+fn column_names(path: &Path, first: &StringRecord, dialect: &Dialect<'_>) -> Result<Vec<String>, Failure> {
     let refuse = |place: String, found: String, needed: &str| Err(Failure::input(path, place, found, needed));
-    if first.iter().all(|field| field.parse::<f64>().is_ok()) {
+    if first.iter().all(|field| !field.is_empty() && number(field, dialect).is_ok_and(|x| !x.is_nan())) {
         let found = shown(&first.iter().collect::<Vec<_>>().join(","));
         return refuse("line 1".into(), found, "names of the columns: pass --no-header if the file has none");
     }
@@ -129,10 +182,15 @@ fn shown(field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::format::Format;
     use crate::tables::numbers::Values;
 
     fn read_text(text: &str, header: bool) -> Result<Numbers, String> {
-        read(Path::new("t.csv"), text.as_bytes(), header).map_err(|failure| failure.to_string())
+        read_as(text, &Dialect::of(Format::Csv, header))
+    }
+
+    fn read_as(text: &str, dialect: &Dialect<'_>) -> Result<Numbers, String> {
+        read(Path::new("t.csv"), text.as_bytes(), dialect).map_err(|failure| failure.to_string())
     }
 
     #[test]
@@ -151,7 +209,15 @@ mod tests {
             ("a,b\n1,NaN\n", "row 1, column 2 (\"b\") (line 2): found \"NaN\", needed a finite number"),
             ("a,b\n-inf,1\n", "found \"-inf\", needed a finite number"),
             ("a,b\n1e400,1\n", "found \"1e400\", needed a finite number"),
-            ("a,b\n1,\n", "column 2 (\"b\") (line 2): found nothing, needed a number"),
+            (
+                "a,b\n1,\n",
+                "column 2 (\"b\") (line 2): found nothing, needed a finite number (for missing numbers: --missing",
+            ),
+            ("a,b\n1,na\n", "column 2 (\"b\") (line 2): found \"na\", needed a finite number (for missing"),
+            ("a;b\n1;2\n", "--separator ';'"),
+            ("a;b\n1,5;2\n", "found 2 fields"),
+            ("a\tb\n1\t2\n", "--separator tab"),
+            ("a,b\nx,2\n", "--columns leaves out columns of text"),
             ("a,b\n1,2\n1,2,3\n", "row 2 (line 3): found 3 fields, needed 2"),
             ("a,b\n1,2\n1\n", "row 2 (line 3): found 1 field, needed 2"),
             ("a,b\n", "found no row of numbers"),
@@ -165,8 +231,40 @@ mod tests {
             let message = read_text(text, true).expect_err(text);
             assert!(message.contains(needed), "{text:?}: {message}");
         }
-        let message = read(Path::new("t.csv"), b"a\n\xff\n", true).expect_err("no UTF-8").to_string();
+        let message = read(Path::new("t.csv"), b"a\n\xff\n", &Dialect::of(Format::Csv, true));
+        let message = message.expect_err("no UTF-8").to_string();
         assert!(message.contains("UTF-8"), "{message}");
+    }
+
+    #[test]
+    fn separators_and_decimal_commas_are_read_where_they_are_asked_for() {
+        let base = Dialect::of(Format::Csv, true);
+        let german = Dialect { decimal_comma: true, separator: b';', ..base };
+        let found = read_as("a;b\n1,5;-2\n3;,25\n", &german).expect("a table");
+        assert_eq!(found.entries, [1.5, -2.0, 3.0, 0.25]);
+        for text in ["a;b\n1.234,5;1\n", "a;b\n1,2,3;1\n", "a;b\n1.5;1\n"] {
+            assert!(read_as(text, &german).expect_err(text).contains("decimal comma"), "{text:?}");
+        }
+        assert!(read_as("1,5;2\n", &german).expect_err("no names").contains("--no-header"));
+        let found = read_as("a\tb\n1\t2\n\t\n", &Dialect { admits_missing: true, ..Dialect::of(Format::Tsv, true) });
+        let found = found.expect("a table");
+        assert!(found.rows == 2 && found.entries[2..].iter().all(|x| x.is_nan()), "{found:?}");
+    }
+
+    #[test]
+    fn columns_are_chosen_by_name_and_position_and_others_may_be_text() {
+        let wanted = ["b".to_owned(), "0".to_owned()];
+        let dialect = Dialect { columns: &wanted, ..Dialect::of(Format::Csv, true) };
+        let found = read_as("a,name,b\n1,x,2\n3,y,4\n", &dialect).expect("a table");
+        assert_eq!((found.names, found.entries), (vec!["b".to_owned(), "a".to_owned()], vec![2.0, 1.0, 4.0, 3.0]));
+        let wanted = ["2".to_owned()];
+        let found = read_as("1,x,2\n", &Dialect { header: false, columns: &wanted, ..dialect }).expect("a table");
+        assert_eq!((found.names.len(), found.entries), (0, vec![2.0]));
+        for (wanted, needed) in [(["c", "a"], "\"c\""), (["a", "0"], "\"0\" once more")] {
+            let wanted = wanted.map(str::to_owned);
+            let message = read_as("a,name,b\n1,x,2\n", &Dialect { columns: &wanted, ..dialect }).expect_err("refused");
+            assert!(message.contains(needed), "{message}");
+        }
     }
 
     #[test]
@@ -176,11 +274,14 @@ mod tests {
         let (rows, columns) = (names(["mean", "x,y"]), names(["a b", "c\"d"]));
         let written = |row_names, values| {
             let decrypted = Decrypted { row_names, column_names: &columns, values };
-            to_bytes(Path::new("t.csv"), &decrypted).expect("numbers")
+            let style = Style { format: Format::Csv, header: true, digits: None };
+            to_bytes(Path::new("t.csv"), &decrypted, &style, b',').expect("numbers")
         };
-        let again = read(Path::new("t.csv"), &written(None, Values::Real(&values)), true).expect("a table");
+        let again =
+            read(Path::new("t.csv"), &written(None, Values::Real(&values, None)), &Dialect::of(Format::Csv, true))
+                .expect("a table");
         assert_eq!((&again.names, &again.entries), (&columns, &values));
-        let text = String::from_utf8(written(Some(&rows), Values::Real(&values))).expect("text");
+        let text = String::from_utf8(written(Some(&rows), Values::Real(&values, None))).expect("text");
         assert!(text.starts_with("row,a b,\"c\"\"d\"\nmean,0.1,-1e-300\n\"x,y\","), "{text}");
         let text = String::from_utf8(written(None, Values::Whole(&[1, -2, 1 << 49, 0]))).expect("text");
         assert!(text.ends_with("\n1,-2\n562949953421312,0\n"), "{text}");

@@ -20,7 +20,7 @@ impl Grid {
     /// Reads a table from a file; `header` says whether a CSV file has names in its first line.
     pub(crate) fn read(path: &Path, header: bool) -> Result<Self, Failure> {
         match Format::of(path)? {
-            Format::Csv => Numbers::read(path, header).map(Self::Csv),
+            Format::Csv | Format::Tsv => Numbers::read(path, header).map(Self::Csv),
             Format::Npy => Array::new(path, file::read(path, MAX_BYTES)?).map(Self::Npy),
         }
     }

@@ -1,7 +1,8 @@
-//! Tables of numbers from CSV and NPY files and back.
+//! Tables of numbers from files of text (CSV, TSV) and NPY files and back.
 
 pub(crate) mod csv;
 pub(crate) mod format;
 pub(crate) mod grid;
 pub(crate) mod npy;
 pub(crate) mod numbers;
+pub(crate) mod options;

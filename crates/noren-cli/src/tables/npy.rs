@@ -81,7 +81,7 @@ pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Numbers, Failure> {
 /// A table of `float64` or `int64`, row after row.
 pub(crate) fn to_bytes(values: Values<'_>, columns: usize) -> Vec<u8> {
     let (descr, numbers): (_, Vec<[u8; size_of::<u64>()]>) = match values {
-        Values::Real(values) => ("<f8", values.iter().map(|x| x.to_le_bytes()).collect()),
+        Values::Real(values, _) => ("<f8", values.iter().map(|x| x.to_le_bytes()).collect()),
         Values::Whole(values) => ("<i8", values.iter().map(|x| x.to_le_bytes()).collect()),
     };
     let shape = (numbers.len() / columns, columns);
@@ -252,7 +252,7 @@ mod tests {
     fn what_is_written_is_read_again() {
         let entries = [1.5, -0.0, 1e300, f64::MIN_POSITIVE, 3.0, -7.25];
         for columns in [1, 2, 3, 6] {
-            let bytes = to_bytes(Values::Real(&entries), columns);
+            let bytes = to_bytes(Values::Real(&entries, None), columns);
             assert_eq!(bytes.len() % ALIGNMENT, entries.len() * 8 % ALIGNMENT);
             let again = read(Path::new("t.npy"), &bytes).expect("just written");
             assert_eq!((again.rows, again.columns), (6 / columns, columns));

@@ -1,6 +1,11 @@
 //! Tables of numbers, as they are read and as they are written.
 
 use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use crate::failure::Failure;
+use crate::tables::options::chosen;
 
 /// A table of finite numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +23,18 @@ impl Numbers {
     pub(crate) fn place(&self, index: usize) -> Place<'_> {
         let (row, column) = (index / self.columns, index % self.columns);
         Place { row: row + 1, column: column + 1, name: self.names.get(column).map(String::as_str) }
+    }
+
+    /// These columns of the table, by name or position; all if there are none. `path` is what messages show.
+    pub(super) fn only(self, path: &Path, columns: &[String]) -> Result<Self, Failure> {
+        if columns.is_empty() {
+            return Ok(self);
+        }
+        let chosen = chosen(path, columns, &self.names, self.columns)?;
+        let entries = self.entries.chunks(self.columns).flat_map(|row| chosen.iter().map(|&column| row[column]));
+        let names =
+            if self.names.is_empty() { Vec::new() } else { chosen.iter().map(|&c| self.names[c].clone()).collect() };
+        Ok(Self { rows: self.rows, columns: chosen.len(), names, entries: entries.collect() })
     }
 }
 
@@ -46,16 +63,134 @@ pub(crate) struct Decrypted<'a> {
 /// Numbers row after row.
 #[derive(Clone, Copy)]
 pub(crate) enum Values<'a> {
-    Real(&'a [f64]),
+    /// With how far each may be from the true one; nothing where numbers are written with all digits.
+    Real(&'a [f64], Option<&'a [f64]>),
     Whole(&'a [i64]),
 }
 
-impl Values<'_> {
-    /// Each number as text, with as many digits as tell it from all others.
-    pub(super) fn texts(&self) -> Vec<String> {
+/// The digits of a number in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Digits {
+    /// The unit of the last digit is the power of ten at or below the error bound.
+    Supported,
+    /// So many significant ones.
+    Significant(usize),
+    /// As many as tell a number from all others.
+    Full,
+}
+
+impl Digits {
+    /// Significant digits that tell all numbers apart.
+    const MOST: usize = 17;
+
+    /// A number as text; `error` is how far it may be from the true one.
+    fn text(self, x: f64, error: f64) -> String {
+        /// More decimals than this are written with an exponent.
+        const DECIMALS: i32 = 30;
+        match (self.last_place(x, error), x.is_finite()) {
+            (Some(place), true) if (-DECIMALS..=0).contains(&place) && x.abs() < 1e15 => {
+                without_sign_of_zero(format!("{x:.*}", place.unsigned_abs() as usize))
+            }
+            (Some(place), true) => {
+                let rounded = match power_of_ten(x).and_then(|first| usize::try_from(first - place).ok()) {
+                    Some(digits) => format!("{x:.*e}", digits.min(Self::MOST)).parse().unwrap_or(x),
+                    // At most the last place.
+                    None => (x / 10f64.powi(place)).round() * 10f64.powi(place) + 0.0,
+                };
+                if place > 0 && x.abs() < 1e15 { format!("{rounded:.0}") } else { format!("{rounded:?}") }
+            }
+            _ => format!("{x:?}"),
+        }
+    }
+
+    /// The most that writing a number changes it by.
+    pub(super) fn rounding(self, x: f64, error: f64) -> f64 {
+        self.last_place(x, error).map_or(0.0, |place| 0.5 * 10f64.powi(place))
+    }
+
+    /// The power of ten of the last digit; nothing for all digits.
+    fn last_place(self, x: f64, error: f64) -> Option<i32> {
         match self {
-            Self::Real(values) => values.iter().map(|x| format!("{x:?}")).collect(),
+            Self::Full => None,
+            Self::Supported => power_of_ten(error),
+            Self::Significant(digits) => Some(power_of_ten(x)? + 1 - digits as i32),
+        }
+    }
+}
+
+impl FromStr for Digits {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.parse()) {
+            ("full", _) => Ok(Self::Full),
+            (_, Ok(digits)) if (1..=Self::MOST).contains(&digits) => Ok(Self::Significant(digits)),
+            _ => Err(format!("a number of digits from 1 to {}, or full, is needed", Self::MOST)),
+        }
+    }
+}
+
+/// The exponent of the largest power of ten that is at most `|x|`, the same on every machine; nothing for 0.
+fn power_of_ten(x: f64) -> Option<i32> {
+    let text = (x.is_finite() && x != 0.0).then(|| format!("{x:e}"))?;
+    text.split_once('e')?.1.parse().ok()
+}
+
+fn without_sign_of_zero(text: String) -> String {
+    match text.strip_prefix('-') {
+        Some(rest) if rest.bytes().all(|sign| sign == b'0' || sign == b'.') => rest.to_owned(),
+        _ => text,
+    }
+}
+
+impl Values<'_> {
+    /// Each number as text.
+    pub(super) fn texts(&self, digits: Option<Digits>) -> Vec<String> {
+        match self {
+            Self::Real(values, errors) => {
+                let digits = digits.unwrap_or(if errors.is_some() { Digits::Supported } else { Digits::Full });
+                let error = |index: usize| errors.map_or(0.0, |errors| errors[index]);
+                values.iter().enumerate().map(|(index, &x)| digits.text(x, error(index))).collect()
+            }
             Self::Whole(values) => values.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_digits_that_their_error_supports() {
+        for (x, error, text) in [
+            (1.234_567_8, 5.1e-6, "1.234568"),
+            (1.234_567_8, 0.1, "1.2"),
+            (-0.000_000_1, 5e-4, "0.0000"),
+            (12_345.678, 3.0, "12346"),
+            (12_345.678, 200.0, "12300"),
+            (-49.0, 200.0, "0"),
+            (-1e20, 3e16, "-1e20"),
+            (1.5e-40, 1e-41, "1.5e-40"),
+            (0.1, 0.0, "0.1"),
+            (0.1, f64::INFINITY, "0.1"),
+            (f64::NAN, 0.1, "NaN"),
+        ] {
+            assert_eq!(Digits::Supported.text(x, error), text, "{x} within {error}");
+        }
+        assert_eq!(Digits::Significant(3).text(1234.5, 1e-9), "1230");
+        assert_eq!(Digits::Significant(3).text(0.012_345, 1.0), "0.0123");
+        assert_eq!(Digits::Full.text(0.1 + 0.2, 1.0), "0.30000000000000004");
+    }
+
+    #[test]
+    fn rounding_is_at_most_half_of_the_error() {
+        for exponent in -80..80 {
+            let error = 1.37f64.powi(exponent);
+            let x = std::f64::consts::E * 1e3;
+            let written: f64 = Digits::Supported.text(x, error).parse().expect("a number");
+            let rounding = Digits::Supported.rounding(x, error);
+            assert!(rounding <= 0.5 * error && (written - x).abs() <= rounding * (1.0 + 1e-9) + 1e-12, "{error}");
         }
     }
 }

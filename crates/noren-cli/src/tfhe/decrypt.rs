@@ -64,6 +64,7 @@ pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure>
         &job.output,
         job.access_to_integers(),
         &Decrypted { row_names: None, column_names: &column_names, values: Values::Whole(&values) },
+        &job.style,
     )?;
     console.report(&Report {
         path: job.output.path().to_owned(),

@@ -72,7 +72,8 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     });
     let lookup = lookup.transpose()?;
     if let (Some(true), None) = (lookup.as_ref().map(ColumnLookup::needs_circuit_keys), job.circuit) {
-        let needed = "circuit.keys, for functions of so many bits: noren keygen --tfhe SET --circuit makes them";
+        let needed =
+            "circuit.keys, for functions of so many bits: noren keygen --out keys --tfhe 2_2 --circuit makes them";
         return Err(Failure::Unsuitable { what: "--circuit", found: "none".to_owned(), needed: needed.to_owned() });
     }
     let circuit =
@@ -89,27 +90,32 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     shown.say(&format!("{}: {}", job.name, count(table.layout().size().unwrap_or(0), "row")));
     let start = Instant::now();
     let rows = table.layout().shape.first().copied().unwrap_or(1);
-    let result = match program {
+    if let Program::Reduce(reduction) = program {
+        let columns = chosen.iter().map(|&index| {
+            let (name, column) = (table.layout().columns[index].name.clone(), &table.columns()[index]);
+            if reduction.may_wrap(column) {
+                console.warn(format_args!("{}: sums of 64 bits are modulo 2^64", job.input.display()));
+            }
+            Ok((name, shown.watch(|| reduction.run(&evaluator, column))??))
+        });
+        let columns = columns.collect::<Result<Vec<_>, Error>>().map_err(Failure::file(job.input))?;
+        drop(shown);
+        return job.finish(&bits, vec![1], columns, start, console);
+    }
+    let compute = || match program {
         Program::Join(operation) => match job.number {
             Some(number) => evaluator.binary_known(operation, operand(0), &vec![number; rows]),
             None => evaluator.binary(operation, operand(0), operand(1)),
         },
         Program::Each(operation) => evaluator.unary(operation, operand(0)),
         Program::Select => evaluator.select(operand(0), operand(1), operand(2)),
-        Program::Reduce(reduction) => {
-            let columns = chosen.iter().map(|&index| {
-                let name = table.layout().columns[index].name.clone();
-                Ok((name, reduction.run(&evaluator, &table.columns()[index])?))
-            });
-            let columns = columns.collect::<Result<Vec<_>, Error>>().map_err(Failure::file(job.input))?;
-            return job.finish(&bits, vec![1], columns, start, console);
-        }
+        Program::Reduce(_) => panic!("reductions are computed by columns"),
         Program::Lookup => {
             let lookup = lookup.as_ref().unwrap_or_else(|| panic!("a lookup has a function"));
             evaluator.lookup(lookup, &(0..chosen.len()).map(operand).collect::<Vec<_>>())
         }
     };
-    let result: Column = result.map_err(Failure::file(job.input))?;
+    let result: Column = shown.watch(compute)?.map_err(Failure::file(job.input))?;
     drop(shown);
     job.finish(&bits, vec![rows], vec![("result".to_owned(), result)], start, console)
 }

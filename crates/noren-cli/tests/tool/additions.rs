@@ -19,7 +19,7 @@ fn keys_for_another_program_are_added() {
     sandbox.done(&["encrypt", "--key", "keys/public.key", "table.csv", "-o", "table.ct"]);
     sandbox.done(&["eval", "mean", "--keys", "keys/eval.keys", "table.ct", "-o", "mean.ct"]);
     let products = ["eval", "inner-product", "--keys", "keys/eval.keys", "table.ct", "-o", "products.ct"];
-    let call = format!("noren keygen --add --out KEYS --program inner-product --rows {ROWS} --columns 3");
+    let call = format!("noren keygen --add --out keys --program inner-product --rows {ROWS} --columns 3");
     sandbox.refused(&products, &["relinearisation", &call]);
 
     let before = ["secret.key", "public.key", "eval.keys"].map(|name| sandbox.read(&format!("keys/{name}")));

@@ -140,7 +140,7 @@ fn parameters_of_integers_are_chosen_checked_and_shown() {
     assert!(bgv["depth_bgv"].as_u64() >= Some(3) && bgv["primes_q"] != chosen["primes_q"]);
     assert!(sandbox.done(&["params", "show", "bfv.params"]).contains("integers modulo t = 65537"));
     sandbox.refused(&["params", "choose", "--depth", "3", "--modulus", "1"], &["plaintext_modulus", "2 to 2^60 - 1"]);
-    sandbox.refused(&["params", "choose", "--depth", "900", "--modulus", "65537"], &["depth", "900 multiplications"]);
+    sandbox.refused(&["params", "choose", "--depth", "900", "--modulus", "65537"], &["depth", "depth is 900"]);
     // A modulus without slots is shown so.
     let check = ["params", "check", "--log-n", "13", "--log-q", "50,50", "--log-p", "50", "--modulus", "1024"];
     assert_eq!(sandbox.json(&check)["slots"], 0);
@@ -186,7 +186,7 @@ fn damaged_files_of_integers_are_refused() {
     for (name, content, needed) in [
         ("cut.ct", &whole[..whole.len() - 64], "truncated"),
         ("flipped.ct", &flipped, "the digest does not match"),
-        ("empty.ct", b"", "no file of noren"),
+        ("empty.ct", b"", "not a file of noren"),
         ("tail.ct", &[&whole[..], b"more"].concat(), "has a tail"),
     ] {
         sandbox.write(name, content);

@@ -161,7 +161,7 @@ fn nothing_is_written_without_the_right_passphrase_and_the_right_key() {
     sandbox.refused(&decrypt(&right), &["keys/secret.key", "2^35", "2^20"]);
     // Plaintexts that are no key, or a key of another kind, under the right passphrase.
     for (content, needed) in [
-        (&b"not a key"[..], "signature of this format"),
+        (&b"not a key"[..], "not a file of noren"),
         (&sandbox.read("keys/public.key"), "found public key"),
         (&sandbox.read("mean.ct"), "found encrypted table"),
     ] {

@@ -55,7 +55,7 @@ fn tables_that_are_none_are_refused_by_place_and_text() {
     }
     sandbox.write("bad.npy", b"PK\x03\x04");
     sandbox.refused(&encrypt("bad.npy"), &["no signature"]);
-    sandbox.refused(&encrypt("table.xlsx"), &["table.xlsx", ".csv or .npy"]);
+    sandbox.refused(&encrypt("table.xlsx"), &["table.xlsx", ".csv, .tsv or .npy"]);
     sandbox.refused(&encrypt("missing.csv"), &["missing.csv", "No such file", "check the name"]);
 }
 
@@ -64,7 +64,7 @@ fn numbers_beyond_their_bounds_are_refused() {
     let sandbox = Sandbox::with_keys("beyond", "mean");
     for (bounds, needed) in [
         ("[100, 100, 10]", &["table.csv: row", "column 3 (\"bp\")", "at most 10.0"][..]),
-        ("[100, 100]", &["bounds.json", "2 were given, 3 are needed"]),
+        ("[100, 100]", &["bounds.json", "expected 3, found 2"]),
         ("[100, 0, 100]", &["bounds.json", "bound is 0 for column \"bmi\""]),
         (r#"{"age": 100, "bmi": 100}"#, &["bounds.json", "without column \"bp\""]),
         (r#"{"age": 100, "bmi": 100, "bp": 100, "sex": 1}"#, &["\"sex\""]),
@@ -76,7 +76,7 @@ fn numbers_beyond_their_bounds_are_refused() {
     }
     sandbox.write("bounds.json", b"[1, 2]");
     let keygen = ["keygen", "--out", "new", "--program", "mean", "--rows", "12", "--columns", "3"];
-    let needed = ["bounds.json", "2 were given, 3 are needed"];
+    let needed = ["bounds.json", "expected 3, found 2"];
     sandbox.refused(&[&keygen[..], &["--bounds", "bounds.json"]].concat(), &needed);
 }
 
@@ -133,8 +133,8 @@ fn damaged_and_foreign_files_are_refused() {
         ("cut.ct", &whole[..whole.len() - 64], "truncated"),
         ("short.ct", &whole[..40], "cannot be read"),
         ("flipped.ct", &flipped, "the digest does not match"),
-        ("foreign.ct", b"\x89PNG\r\n\x1a\n and so on", "no file of noren"),
-        ("empty.ct", b"", "no file of noren"),
+        ("foreign.ct", b"\x89PNG\r\n\x1a\n and so on", "not a file of noren"),
+        ("empty.ct", b"", "not a file of noren"),
         ("tail.ct", &[&whole[..], b"more"].concat(), "has a tail"),
     ] {
         sandbox.write(name, content);
@@ -158,7 +158,7 @@ fn damaged_and_foreign_files_are_refused() {
 fn outputs_that_cannot_be_written_are_refused() {
     let sandbox = encrypted("outputs", "mean");
     let to = |output| ["eval", "mean", "--keys", "keys/eval.keys", "table.ct", "-o", output];
-    sandbox.refused(&to("no/such/out.ct"), &["no/such", "No such file", "directories must be there"]);
+    sandbox.refused(&to("no/such/out.ct"), &["no/such", "does not exist", "mkdir -p no/such"]);
     sandbox.refused(&to("table.csv/out.ct"), &["table.csv/out.ct", "a file"]);
     if cfg!(target_os = "linux") {
         // Nobody can write there, not even the owner of the machine.
@@ -169,7 +169,10 @@ fn outputs_that_cannot_be_written_are_refused() {
         let output = sandbox.command(&to("out.ct")).stdout(full).output().expect("runs");
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(1) && sandbox.exists("out.ct"), "{message}");
-        assert!(message.contains("No space left") && message.contains("the report is lost"), "{message}");
+        assert!(
+            message.contains("No space left") && message.contains("all output files of this run are complete"),
+            "{message}"
+        );
     }
     sandbox.refused(
         &decrypt("keys/secret.key", "table.ct").map(|a| if a == "out.csv" { "out.txt" } else { a }),
@@ -200,11 +203,11 @@ fn outputs_that_exist_are_replaced_only_by_force() {
 fn models_that_do_not_suit_are_refused() {
     let sandbox = encrypted("models", "sum");
     for (program, model, needed) in [
-        ("linear", r#"{"weights": [1, 2]}"#, &["model.json", "weights: 2 were given, 3 are needed"][..]),
-        ("linear", r#"{"weights": [1, 2, 3], "mean": [1]}"#, &["means: 1 were given"]),
+        ("linear", r#"{"weights": [1, 2]}"#, &["model.json", "weights: expected 3, found 2"][..]),
+        ("linear", r#"{"weights": [1, 2, 3], "mean": [1]}"#, &["means: expected 3, found 1"]),
         ("linear", r#"{"weights": [1], "columns": ["height"]}"#, &["height", "age"]),
         ("logistic", r#"{"weights": [1, 2, 3]}"#, &["interval"]),
-        ("logistic", r#"{"weights": [1, 2, 3, 4], "interval": 8}"#, &["weights: 4 were given, 3 are needed"]),
+        ("logistic", r#"{"weights": [1, 2, 3, 4], "interval": 8}"#, &["weights: expected 3, found 4"]),
         ("polynomial", r#"{"coefficients": []}"#, &["model.json"]),
         ("variance", r#"{"ddof": 12}"#, &["ddof is 12", "below 12"]),
         ("sum", "{}", &["model", "sum"]),
@@ -217,7 +220,7 @@ fn models_that_do_not_suit_are_refused() {
     sandbox.refused(&eval("linear", "keys/eval.keys", "table.ct"), &["model is missing for linear", "weights"]);
     sandbox.write("model.json", br#"{"weights": [1, 2], "interval": 8}"#);
     let keygen = ["keygen", "--out", "new", "--program", "logistic", "--rows", "12", "--columns", "3"];
-    sandbox.refused(&[&keygen[..], &["--model", "model.json"]].concat(), &["weights: 2 were given, 3 are needed"]);
+    sandbox.refused(&[&keygen[..], &["--model", "model.json"]].concat(), &["weights: expected 3, found 2"]);
     let keygen = ["keygen", "--out", "new", "--program", "sum", "--rows", "12", "--columns", "3"];
     sandbox.refused(&[&keygen[..], &["--model", "model.json"]].concat(), &["model.json", "sum"]);
 }
@@ -242,10 +245,16 @@ fn results_that_cannot_be_right_are_not_written() {
 fn parameters_that_do_not_hold_are_refused() {
     let sandbox = Sandbox::with_table("parameters");
     let sizes = ["--log-n", "12", "--log-q", "50,45,45", "--log-p", "50"];
-    sandbox.refused(&[&["params", "check"], &sizes[..]].concat(), &["190.0 bits", "128-bit", "at most 106"]);
+    sandbox.refused(
+        &[&["params", "check"], &sizes[..]].concat(),
+        &["190.0 bits", "128-bit", "at most 106", "--security none", "--min-security none"],
+    );
     sandbox.refused(&["params", "check", "small.params"], &["small.params", "350.0 bits", "at most 26"]);
-    sandbox.refused(&["params", "choose", "--depth", "2", "--precision", "48"], &["precision_bits", "48"]);
-    sandbox.refused(&["params", "choose", "--depth", "999", "--precision", "10"], &["depth", "999"]);
+    sandbox.refused(&["params", "choose", "--depth", "2", "--precision", "48"], &["precision_bits is 48.0", "depth 2"]);
+    sandbox.refused(
+        &["params", "choose", "--depth", "999", "--precision", "10"],
+        &["depth is 999", "10.0 bits", "at depth"],
+    );
     let shallow = ["--log-q", "50,40", "--log-p", "50", "--log-scale", "40"];
     let check = ["params", "check", "--log-n", "10", "--security", "none", "-o", "shallow.params"];
     sandbox.done(&[&check[..], &shallow].concat());

@@ -30,7 +30,7 @@ fn eval<'a>(program: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 /// Runs a program, and decrypts its result: the report, and the numbers.
 fn result(sandbox: &Sandbox, program: &str, more: &[&str], skip: usize) -> (serde_json::Value, Vec<Vec<f64>>) {
     let report = sandbox.json(&eval(program, &[more, &["--force"]].concat()));
-    sandbox.done(&["decrypt", "--key", "keys/secret.key", "out.ct", "-o", "out.csv", "--force"]);
+    sandbox.done(&["decrypt", "--key", "keys/secret.key", "out.ct", "-o", "out.csv", "--digits", "full", "--force"]);
     (report, sandbox.numbers("out.csv", skip))
 }
 
@@ -191,7 +191,7 @@ fn keys_of_others_and_missing_ones_are_refused() {
         (&["--server-keys", "other/server.keys"], ["other/server.keys", "belongs to key"]),
         (&["--server-keys", "keys/switching.keys"], ["keys/switching.keys", "needed bootstrapping keys with TFHE"]),
         (&["--switching-keys", "keys/server.keys"], ["keys/server.keys", "needed scheme switching keys"]),
-        (&["--switching-keys", "none.keys"], ["none.keys", "noren keygen --add --out KEYS --switching SET"]),
+        (&["--switching-keys", "none.keys"], ["none.keys", "noren keygen --add --out keys --switching 2_2"]),
         (&["--server-keys", "none.keys"], ["none.keys", "--server-keys"]),
     ] {
         sandbox.refused(&argmin(more), &needed);

@@ -36,6 +36,8 @@ fn every_format_gives_the_same_table() {
         }
         // The same numbers, bit for bit, as NPY: the last bytes of the file.
         sandbox.done(&decrypt("out.npy"));
+        sandbox.done(&[&decrypt("out.csv")[..], &["--digits", "full"]].concat());
+        let numbers = sandbox.numbers("out.csv", 0);
         let bytes = sandbox.read("out.npy");
         let data = &bytes[bytes.len() - ROWS * NAMES.len() * 8..];
         let (words, _) = data.as_chunks::<8>();

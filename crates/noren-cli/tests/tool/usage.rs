@@ -67,3 +67,57 @@ fn every_verb_has_help_with_an_example() {
         assert!(help.contains(&format!("  noren {verb}")), "{help}");
     }
 }
+
+#[test]
+fn keygen_without_a_kind_shows_all_kinds() {
+    let sandbox = Sandbox::new("kinds-of-keys");
+    for arguments in [&["keygen"][..], &["keygen", "--out", "k"], &["keygen", "--rows", "3"]] {
+        let output = sandbox.strict_command(arguments).output().expect("runs");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        for kind in ["--program ", "--bootstrap ", "--integers ", "--lookup ", "--tfhe "] {
+            let line = message.lines().find(|line| line.trim_start().starts_with(kind));
+            assert!(line.is_some_and(|line| line.contains("   keys for ")), "{kind}: {message}");
+            let example =
+                message.lines().find(|line| line.starts_with("  noren keygen --out keys") && line.contains(kind));
+            assert!(example.is_some(), "{kind}: {message}");
+        }
+    }
+    let output = sandbox.strict_command(&["keygen", "--tfhe", "2_2"]).output().expect("runs");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--out <DIR>"));
+}
+
+#[test]
+fn errors_are_json_where_json_is_asked_for() {
+    let sandbox = Sandbox::new("json-errors");
+    sandbox.write("foreign", b"hello");
+    for (arguments, code, needed) in [
+        (&["inspect", "foreign", "--json"][..], 1, "foreign: "),
+        (&["inspect", "missing", "--json"], 1, "missing: "),
+        (&["--json", "info", "--threads", "0"], 2, "1..=1024"),
+        (&["keygen", "--json"], 2, "keygen needs the kind of keys"),
+    ] {
+        let output = sandbox.strict_command(arguments).output().expect("runs");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        let error: serde_json::Value = serde_json::from_str(&message).expect("one value of JSON");
+        assert!(output.status.code() == Some(code) && error["exit_code"] == code, "{message}");
+        assert!(error["error"].as_str().is_some_and(|error| error.contains(needed)), "{message}");
+        assert!(output.stdout.is_empty() && message.lines().count() == 1, "{message}");
+    }
+}
+
+#[test]
+fn keygen_makes_the_directories_above_that_of_the_keys_or_none() {
+    let sandbox = Sandbox::with_table("nested");
+    sandbox.keygen("a/b/keys", "small.params", "mean", '1');
+    assert!(sandbox.exists("a/b/keys/secret.key") && sandbox.exists("a/b/keys/eval.keys"));
+    // What is refused leaves no directory.
+    sandbox.write("file", b"");
+    let keygen = ["keygen", "--tfhe", "TOY_BOOL", "--out"];
+    sandbox.refused(&[&keygen[..], &["file/b/keys"]].concat(), &["file/b/keys"]);
+    sandbox.refused(&[&keygen[..], &["-"]].concat(), &["--out", "standard output", "secret keys"]);
+    sandbox.refused(&[&keygen[..], &["new/-/keys", "--passphrase-file", "none"]].concat(), &["none"]);
+    let keygen = ["keygen", "--program", "mean", "--rows", "12", "--columns", "3", "--params", "missing.params"];
+    sandbox.refused(&[&keygen[..], &["--out", "c/d"]].concat(), &["missing.params"]);
+    assert!(!sandbox.exists("c"));
+}

@@ -1,0 +1,176 @@
+//! How tables in clear are read: their format, separators, columns, and what stands for missing numbers.
+
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+
+use crate::columns::position;
+use crate::console::Console;
+use crate::describe::words::count;
+use crate::failure::Failure;
+use crate::tables::format::{Format, MAX_BYTES};
+use crate::tables::numbers::Numbers;
+
+/// The options of verbs that read a table from a user.
+#[derive(Debug, Default, Args)]
+pub(crate) struct TableOptions {
+    /// The format of the table [default: the end of its name; needed for standard input]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// The text file has no names of columns
+    #[arg(long)]
+    no_header: bool,
+    /// The character between fields: one character, or tab [default: a comma; a tab in .tsv; a semicolon with
+    /// --decimal-comma]
+    #[arg(long, value_name = "CHARACTER", value_parser = parse_separator)]
+    separator: Option<u8>,
+    /// Numbers have a decimal comma, as in 2,5; then fields are separated by semicolons
+    #[arg(long)]
+    decimal_comma: bool,
+    /// The columns that are read, by name or position from 0, in this order; others may hold text [default: all]
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
+    columns: Vec<String>,
+    /// Missing numbers (empty fields, NA, N/A, NaN, null): refuse them, leave out their rows, or put the mean of the
+    /// column in their place
+    #[arg(long, value_enum, default_value_t = Missing::Error)]
+    missing: Missing,
+}
+
+/// What is done with missing numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Missing {
+    /// They are refused
+    #[default]
+    Error,
+    /// Their rows are left out
+    Drop,
+    /// The mean of the other numbers of the column is put in their place
+    Mean,
+}
+
+/// How the text of a table is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Dialect<'a> {
+    /// Whether the first line has names.
+    pub(crate) header: bool,
+    pub(crate) separator: u8,
+    pub(crate) decimal_comma: bool,
+    /// The columns that are read; all if there are none.
+    pub(crate) columns: &'a [String],
+    /// Whether missing numbers are read as NaN.
+    pub(crate) admits_missing: bool,
+}
+
+impl Dialect<'_> {
+    /// Separators of a format, and all columns.
+    pub(crate) const fn of(format: Format, header: bool) -> Self {
+        let separator = if matches!(format, Format::Tsv) { b'\t' } else { b',' };
+        Self { header, separator, decimal_comma: false, columns: &[], admits_missing: false }
+    }
+}
+
+impl TableOptions {
+    /// Reads a table from a file or standard input.
+    pub(crate) fn read(&self, path: &Path, console: &Console) -> Result<Numbers, Failure> {
+        let format = self.format.map_or_else(|| Format::of(path), Ok)?;
+        self.check(format)?;
+        let bytes = console.inputs().bytes(path, MAX_BYTES)?;
+        let mut dialect = Dialect::of(format, !self.no_header);
+        if self.decimal_comma {
+            (dialect.decimal_comma, dialect.separator) = (true, b';');
+        }
+        dialect.separator = self.separator.unwrap_or(dialect.separator);
+        dialect.columns = &self.columns;
+        dialect.admits_missing = self.missing != Missing::Error;
+        let numbers = Numbers::parse(path, format, &bytes, &dialect)?;
+        match self.missing {
+            Missing::Error => Ok(numbers),
+            Missing::Drop => without_missing(numbers, path, console),
+            Missing::Mean => with_means(numbers, path, console),
+        }
+    }
+
+    fn check(&self, format: Format) -> Result<(), Failure> {
+        let given = [("--separator", self.separator.is_some()), ("--decimal-comma", self.decimal_comma)];
+        if let (Format::Npy, Some((what, _))) = (format, given.into_iter().find(|(_, given)| *given)) {
+            let needed = "a table in text: .csv or .tsv".to_owned();
+            return Err(Failure::Unsuitable { what, found: "an NPY file".to_owned(), needed });
+        }
+        if self.decimal_comma && self.separator == Some(b',') {
+            let (found, needed) = ("a comma, which numbers have".to_owned(), "another character".to_owned());
+            return Err(Failure::Unsuitable { what: "--separator", found, needed });
+        }
+        Ok(())
+    }
+}
+
+/// Leaves out rows with missing numbers.
+fn without_missing(mut numbers: Numbers, path: &Path, console: &Console) -> Result<Numbers, Failure> {
+    let rows = numbers.entries.chunks(numbers.columns).filter(|row| row.iter().all(|x| !x.is_nan()));
+    let entries: Vec<f64> = rows.flatten().copied().collect();
+    let left = entries.len() / numbers.columns;
+    if left == 0 {
+        let found = "no row without missing numbers";
+        return Err(Failure::input(
+            path,
+            "the file",
+            found,
+            "one, for --missing drop: see --columns and --missing mean",
+        ));
+    }
+    if left < numbers.rows {
+        let dropped = count(numbers.rows - left, "row");
+        console.warn(format_args!("{}: {dropped} with missing numbers left out", path.display()));
+    }
+    (numbers.rows, numbers.entries) = (left, entries);
+    Ok(numbers)
+}
+
+/// Puts means of columns in the place of missing numbers.
+fn with_means(mut numbers: Numbers, path: &Path, console: &Console) -> Result<Numbers, Failure> {
+    let (columns, mut filled) = (numbers.columns, 0);
+    for column in 0..columns {
+        let values = || numbers.entries.iter().skip(column).step_by(columns);
+        let present = values().filter(|x| !x.is_nan()).count();
+        let missing = numbers.rows - present;
+        if missing == 0 {
+            continue;
+        }
+        if present == 0 {
+            let place = numbers.place(column);
+            let needed = "one number at least, for the mean of the column: see --columns";
+            return Err(Failure::input(path, place, "a column of missing numbers", needed));
+        }
+        // Divided first: sums of large numbers do not overflow.
+        let mean = values().filter(|x| !x.is_nan()).map(|x| x / present as f64).sum::<f64>();
+        numbers.entries.iter_mut().skip(column).step_by(columns).filter(|x| x.is_nan()).for_each(|x| *x = mean);
+        filled += missing;
+    }
+    if filled > 0 {
+        let filled = count(filled, "missing number");
+        console.warn(format_args!("{}: {filled} replaced by the mean of the column", path.display()));
+    }
+    Ok(numbers)
+}
+
+/// The positions of columns that are read.
+pub(super) fn chosen(path: &Path, wanted: &[String], names: &[String], columns: usize) -> Result<Vec<usize>, Failure> {
+    let positions: Vec<String> = (0..columns).map(|column| column.to_string()).collect();
+    let names = if names.is_empty() { &positions } else { names };
+    let chosen = wanted.iter().map(|text| position(names, text, path)).collect::<Result<Vec<_>, _>>()?;
+    match chosen.iter().enumerate().find(|(index, column)| chosen[..*index].contains(column)) {
+        Some((index, _)) => {
+            let found = format!("{:?} once more", wanted[index]);
+            Err(Failure::Unsuitable { what: "--columns", found, needed: "each column once".to_owned() })
+        }
+        None => Ok(chosen),
+    }
+}
+
+fn parse_separator(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        _ if text == "tab" || text == "\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\n\r.+-".contains(byte) => Ok(*byte),
+        _ => Err("one character that is no part of a number is needed, such as ';', or tab".to_owned()),
+    }
+}
