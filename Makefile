@@ -152,7 +152,7 @@ wheel: LINKER = --zig --compatibility manylinux_2_28
 endif
 wheel: sbom
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --profile wheel --locked --target $(WHEEL_FOR) $(LINKER) --out dist \
-		--target-dir $(WHEEL_TARGET) --sbom-include dist/noren-py.cdx.json
+		--compression-level 9 --target-dir $(WHEEL_TARGET) --sbom-include dist/noren-py.cdx.json
 
 $(VENV)/.zig: $(VENV)/.tools
 	$(BIN)/pip install --quiet 'ziglang>=0.13'
