@@ -85,8 +85,9 @@ def choose_parameters(
 ) -> Parameters:
     """Return the smallest parameters of 128-bit security for these programs on a table of rows times columns numbers.
 
-    They have as many levels as the deepest program uses, and after as many multiplications an error of at most
-    2^-precision_bits of what a column can hold; sums add to it. The other arguments are those of `plan`.
+    They have as many levels as the deepest program uses, and after as many multiplications, with the masks of sums over
+    rows, an error of at most 2^-precision_bits of what a column can hold. Sums over more than 1024 rows take one level
+    more. The other arguments are those of `plan`.
 
     Raises `noren.Error` for a model that does not suit the table, or a precision that no parameters reach, and
     `noren.RangeError` as `plan` does.

@@ -15,6 +15,7 @@ pub(crate) mod error;
 pub(crate) mod evaluator;
 pub(crate) mod integers;
 pub(crate) mod layout;
+mod masks;
 pub(crate) mod model;
 pub(crate) mod pairs;
 pub(crate) mod plan;

@@ -5,6 +5,7 @@ use noren_rlwe::error::{Error, Result};
 use crate::circuits::recorder::CircuitUsage;
 use crate::programs::bounds::Bounds;
 use crate::programs::layout::TableLayout;
+use crate::programs::masks::SumFactor;
 use crate::programs::program::Program;
 use crate::schemes::ckks::keys::KeyRequest;
 use crate::schemes::ckks::parameters::Parameters;
@@ -54,6 +55,9 @@ pub struct ProgramPlan {
     pub usage: CircuitUsage,
 }
 
+/// By how many bits the next parameters are to be more precise than some: those with a scale of one more bit are.
+const NEXT_BITS: f64 = 1.0 / 1024.0;
+
 impl ProgramPlan {
     /// The plan with the smallest parameters whose [predicted error](Self::predicted_error) is at most
     /// `2^-precision_bits`, at 128-bit security.
@@ -67,13 +71,18 @@ impl ProgramPlan {
         // The slots of a ciphertext depend on the ring, and with them the errors: searched until both agree.
         loop {
             let plan = Self::draft(programs, shape, Parameters::smallest(&needed)?)?;
-            let depth = plan.usage.depth;
-            if plan.parameters.max_level() >= depth && plan.predicted_error() <= libm::exp2(-precision_bits) {
+            let (depth, slots) = (plan.usage.depth, plan.layout.slots());
+            if depth > needed.depth || slots > needed.slots {
+                // Both are bounded: by the largest ring that the parameters can have.
+                needed.depth = needed.depth.max(depth);
+                needed.slots = needed.slots.max(slots);
+                continue;
+            }
+            if plan.predicted_error() <= libm::exp2(-precision_bits) {
                 return Ok(plan);
             }
-            // Both grow in each round, and both are bounded: by the largest ring that the parameters can have.
-            needed.depth = needed.depth.max(depth);
-            needed.slots = needed.slots.max(plan.layout.slots());
+            // The products are precise enough, but not with what sums over rows add: the next parameters.
+            needed.precision_bits = NEXT_BITS - libm::log2(plan.error_of_products());
         }
     }
 
@@ -112,10 +121,23 @@ impl ProgramPlan {
         self.usage.key_request(self.parameters.max_level())
     }
 
-    /// The error after as many multiplications as the deepest program has, in units of the encoded numbers, which are
-    /// at most 1; sums add to it. See [`Parameters::predicted_error`].
+    /// The error of results, in units of the encoded numbers, which are at most 1: what as many multiplications as the
+    /// deepest program has make of the error of an encryption, and what the sums over rows add, whose masks are rounded.
+    /// See [`Parameters::predicted_error`].
+    ///
+    /// It holds for sums and means of any number of rows, and for products of columns of more than a few rows, relative
+    /// to what the bounds of their columns allow: a covariance to the product of two bounds, not to itself. A polynomial
+    /// that is steep somewhere adds to it, and so do hundreds of products in one table. The error bound of a result is
+    /// in the result.
     #[must_use]
     pub fn predicted_error(&self) -> f64 {
+        // A mean; a sum is divided by the next power of two, for a result that is at most 1 as well.
+        let mean = SumFactor::new(&self.layout, 1.0 / self.layout.rows() as f64);
+        self.error_of_products() + mean.rounding_error(&self.layout, &self.parameters)
+    }
+
+    /// The error without what sums add.
+    fn error_of_products(&self) -> f64 {
         self.parameters.predicted_error(self.usage.depth, 1.0, self.layout.slots())
     }
 }
@@ -174,9 +196,16 @@ mod tests {
 
     #[test]
     fn chosen_parameters_reach_the_precision_with_the_slots_they_have() {
-        for (name, rows, columns, bits) in
-            [("mean", 20, 3, 20.0), ("mean", 5000, 30, 20.0), ("covariance", 300, 12, 16.0), ("sum", 9, 1, 30.0)]
-        {
+        for (name, rows, columns, bits) in [
+            ("mean", 20, 3, 20.0),
+            ("mean", 5000, 30, 20.0),
+            ("covariance", 300, 12, 16.0),
+            ("sum", 9, 1, 30.0),
+            ("mean", 1_000_000, 2, 24.0),
+            ("sum", 1_000_000, 1, 20.0),
+            ("variance", 1_000_000, 1, 20.0),
+            ("sum", 1000, 1, 27.0),
+        ] {
             let plan = ProgramPlan::for_precision(&[program(name)], &shape(rows, columns), bits).expect("can be met");
             assert!(plan.predicted_error() <= f64::exp2(-bits), "{name}: {}", plan.predicted_error());
             assert_eq!(plan.parameters.max_level(), plan.usage.depth, "{name}");

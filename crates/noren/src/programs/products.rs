@@ -8,12 +8,14 @@ use crate::programs::evaluator::Table;
 use crate::programs::evaluator::TableEvaluator;
 use crate::programs::evaluator::side_by_side;
 use crate::programs::layout::{TableLayout, exponent_above};
+use crate::programs::masks::SumFactor;
 use crate::programs::model::{PairsModel, SpreadModel};
 use crate::programs::pairs::{PairLayout, Unit};
 use crate::programs::statistics::{mean_of, sum_products, sum_rows};
 use crate::programs::table::{EncryptedTable, Layout};
 
-/// `(1 / (n - ddof)) sum_r (x_ri - mean_i) (x_rj - mean_j)` for all pairs of columns; two levels.
+/// `(1 / (n - ddof)) sum_r (x_ri - mean_i) (x_rj - mean_j)` for all pairs of columns; two levels, or
+/// [three](SumFactor).
 ///
 /// Computed as `(1 / (n - ddof)) (sum x_i x_j - (sum x_i) mean_j)`: see [`variance`](super::statistics::variance).
 pub(super) fn covariance<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &SpreadModel) -> Result<Table<E>> {
@@ -25,10 +27,10 @@ pub(super) fn covariance<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &Sp
     // By Cauchy and Schwarz no covariance is larger than the variances, which are at most n / (n - ddof).
     let magnitude = layout.rows() as f64 / divisor;
     let centre = Some(Centre { sums, means });
-    for_pairs(ev, table, results, &Work { factor: 1.0 / divisor, magnitude, centre })
+    for_pairs(ev, table, results, &Work { factor: SumFactor::new(layout, 1.0 / divisor), magnitude, centre })
 }
 
-/// `sum_r x_ri x_rj` for pairs of columns; two levels.
+/// `sum_r x_ri x_rj` for pairs of columns; two levels, or [three](SumFactor).
 pub(super) fn inner_products<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &PairsModel) -> Result<Table<E>> {
     let layout = table.columns()?;
     let plain = layout.clone().without_guarantee();
@@ -42,12 +44,13 @@ pub(super) fn inner_products<E: TableEvaluator>(ev: &E, table: &Table<E>, model:
             PairLayout::list(plain, pairs, exponent)?
         }
     };
-    for_pairs(ev, table, results, &Work { factor: libm::ldexp(1.0, -exponent), magnitude: 1.0, centre: None })
+    let factor = SumFactor::new(layout, libm::ldexp(1.0, -exponent));
+    for_pairs(ev, table, results, &Work { factor, magnitude: 1.0, centre: None })
 }
 
 /// The formula for each pair: `factor (sum_r x_ri x_rj - sum_i mean_j)`.
 struct Work<C> {
-    factor: f64,
+    factor: SumFactor,
     /// The largest result.
     magnitude: f64,
     /// Sums and means, where they are subtracted.
@@ -60,7 +63,7 @@ struct Centre<C> {
     means: Vec<C>,
 }
 
-/// The work for the pairs of `results`; two levels.
+/// The work for the pairs of `results`; two levels, or [three](SumFactor).
 fn for_pairs<E: TableEvaluator>(
     ev: &E,
     table: &Table<E>,
@@ -79,11 +82,12 @@ fn for_pairs<E: TableEvaluator>(
             None => BTreeMap::new(),
         };
         let found = side_by_side(ev, units, |_, (unit, positions)| {
-            let mut mask = vec![0.0; layout.slots()];
-            for position in positions {
-                mask[position * layout.height()] = work.factor;
-            }
-            let pick = |x: &E::Ciphertext| ev.mul_plain(x, &ev.encode_for(&mask, x)?);
+            let mask = |factor| {
+                let mut mask = vec![0.0; layout.slots()];
+                positions.iter().for_each(|position| mask[position * layout.height()] = factor);
+                mask
+            };
+            let pick = |x: &E::Ciphertext| work.factor.mask(ev, x, mask);
             let left = block(layout, table.ciphertexts(), unit.left);
             let pairs: Vec<_> = left.iter().zip(&columns[&unit.rotation]).collect();
             let mut result = pick(&sum_products(ev, layout, &pairs)?)?;

@@ -13,14 +13,17 @@ use crate::programs::{entries, products, scores, statistics};
 ///
 /// | name | result, for a table of `n` rows | model | levels |
 /// |---|---|---|---|
-/// | `sum` | one row: the sum of each column | | 1 |
-/// | `mean` | one row | | 1 |
-/// | `variance` | one row | [`SpreadModel`], optional | 2 |
-/// | `covariance` | a row and a column for each column | [`SpreadModel`], optional | 2 |
-/// | `inner-product` | one number for each pair of columns | [`PairsModel`], optional | 2 |
+/// | `sum` | one row: the sum of each column | | 1, or 2 |
+/// | `mean` | one row | | 1, or 2 |
+/// | `variance` | one row | [`SpreadModel`], optional | 2, or 3 |
+/// | `covariance` | a row and a column for each column | [`SpreadModel`], optional | 2, or 3 |
+/// | `inner-product` | one number for each pair of columns | [`PairsModel`], optional | 2, or 3 |
 /// | `linear` | `n` rows, a column for each output | [`LinearModel`] | 1 |
 /// | `logistic` | as `linear` | [`LogisticModel`] | 1 + ceil(log2(degree + 1)) |
 /// | `polynomial` | the polynomial of each entry | [`PolynomialModel`] | ceil(log2(degree + 1)), or one more |
+///
+/// Sums over more than 1024 rows take one level more: they are masked and divided by the number of rows in two steps, so
+/// that the rounding of the mask does not grow with the rows.
 ///
 /// Slots that a result does not name are masked: nothing but the numbers that were asked for (and encryption noise) leaves,
 /// except for copies of them.

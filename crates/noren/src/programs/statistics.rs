@@ -7,10 +7,11 @@ use crate::programs::evaluator::Table;
 use crate::programs::evaluator::TableEvaluator;
 use crate::programs::evaluator::side_by_side;
 use crate::programs::layout::{TableLayout, exponent_above};
+use crate::programs::masks::{SumFactor, sum_magnitude};
 use crate::programs::model::SpreadModel;
 use crate::programs::table::{EncryptedTable, Layout};
 
-/// `sum_r x_rc` for each column; one level.
+/// `sum_r x_rc` for each column; one level, or [two](SumFactor).
 pub(super) fn sum<E: TableEvaluator>(ev: &E, table: &Table<E>) -> Result<Table<E>> {
     let layout = table.columns()?;
     // Divided by a power of two, the sums are at most 1 again.
@@ -20,27 +21,28 @@ pub(super) fn sum<E: TableEvaluator>(ev: &E, table: &Table<E>) -> Result<Table<E
     one_row(&layout.clone().without_guarantee(), "sum", exponents, sums)
 }
 
-/// `(1 / n) sum_r x_rc` for each column; one level.
+/// `(1 / n) sum_r x_rc` for each column; one level, or [two](SumFactor).
 pub(super) fn mean<E: TableEvaluator>(ev: &E, table: &Table<E>) -> Result<Table<E>> {
     let layout = table.columns()?;
     let sums = weighted_sums(ev, layout, table.ciphertexts(), 1.0 / layout.rows() as f64)?;
     one_row(layout, "mean", layout.exponents().to_vec(), sums)
 }
 
-/// `(1 / (n - ddof)) sum_r (x_rc - mean_c)^2` for each column; two levels.
+/// `(1 / (n - ddof)) sum_r (x_rc - mean_c)^2` for each column; two levels, or [three](SumFactor).
 ///
 /// Computed as `(1 / (n - ddof)) (sum x^2 - (sum x) mean)`. Errors of a scheme with a fixed scale are absolute, so
 /// that nothing is lost by the difference: an error `e_r` of `x_r` changes either form by `2 (x_r - mean) e_r` in all.
 pub(super) fn variance<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &SpreadModel) -> Result<Table<E>> {
     let layout = table.columns()?;
     let divisor = model.divisor(layout)?;
+    let factor = SumFactor::new(layout, 1.0 / divisor);
     let variances = side_by_side(ev, table.ciphertexts().chunks(layout.groups()), |block, groups| {
         let pairs: Vec<_> = groups.iter().map(|x| (x, x)).collect();
         let squares = sum_products(ev, layout, &pairs)?;
-        let mask = layout.first_rows(block, |_| 1.0 / divisor);
-        let squares = ev.mul_plain(&squares, &ev.encode_for(&mask, &squares)?)?;
+        let mask = |factor| layout.first_rows(block, |_| factor);
+        let squares = factor.mask(ev, &squares, mask)?;
         let sum = sum_rows(ev, layout, groups)?;
-        let masked = ev.mul_plain(&sum, &ev.encode_for(&mask, &sum)?)?;
+        let masked = factor.mask(ev, &sum, mask)?;
         let variance = ev.sub(&squares, &ev.mul(&masked, &mean_of(ev, layout, &sum)?)?)?;
         // Numbers in [-1, 1] have mean square deviations up to 1.
         Ok(ev.with_magnitude(variance, layout.rows() as f64 / divisor))
@@ -53,7 +55,8 @@ pub(super) fn variance<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &Spre
 pub(super) fn mean_of<E: TableEvaluator>(ev: &E, layout: &TableLayout, sum: &E::Ciphertext) -> Result<E::Ciphertext> {
     let factor = 1.0 / layout.rows() as f64;
     // 1 in the first rows, up to 2 in the others.
-    Ok(ev.with_magnitude(ev.weighted_sum(&[(sum, factor)], 0.0)?, factor * sum_magnitude(layout)))
+    let mean = SumFactor::new(layout, factor).multiply(ev, sum)?;
+    Ok(ev.with_magnitude(mean, factor * sum_magnitude(layout)))
 }
 
 /// `sum_r a_rc b_rc` over all rows, in the first row of each column: one product for each row group.
@@ -70,7 +73,8 @@ pub(super) fn sum_products<E: TableEvaluator>(
     })
 }
 
-/// `factor sum_r x_rc` for each column, alone in its first row: one ciphertext for each block; one level.
+/// `factor sum_r x_rc` for each column, alone in its first row: one ciphertext for each block; one level, or
+/// [two](SumFactor).
 ///
 /// The result must be at most 1 for entries of at most 1.
 fn weighted_sums<E: TableEvaluator>(
@@ -79,10 +83,11 @@ fn weighted_sums<E: TableEvaluator>(
     ciphertexts: &[E::Ciphertext],
     factor: f64,
 ) -> Result<Vec<E::Ciphertext>> {
+    let factor = SumFactor::new(layout, factor);
     side_by_side(ev, ciphertexts.chunks(layout.groups()), |block, groups| {
         let total = sum_rows(ev, layout, groups)?;
-        let mask = ev.encode_for(&layout.first_rows(block, |_| factor), &total)?;
-        Ok(ev.with_magnitude(ev.mul_plain(&total, &mask)?, 1.0))
+        let masked = factor.mask(ev, &total, |factor| layout.first_rows(block, |_| factor))?;
+        Ok(ev.with_magnitude(masked, 1.0))
     })
 }
 
@@ -117,12 +122,6 @@ fn sum_groups<E: TableEvaluator, T>(
         ev.add(&sum(full, layout.height())?, &sum(last, rows)?)?
     };
     Ok(ev.with_magnitude(sum, sum_magnitude(layout)))
-}
-
-/// The largest sum over rows of numbers of at most 1. Only sums of whole blocks of slots count rows of two columns,
-/// and then no more than `height` of each row group.
-fn sum_magnitude(layout: &TableLayout) -> f64 {
-    (layout.groups() * layout.height()) as f64
 }
 
 fn one_row<C>(layout: &TableLayout, name: &str, exponents: Vec<i32>, ciphertexts: Vec<C>) -> Result<EncryptedTable<C>> {

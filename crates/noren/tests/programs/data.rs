@@ -84,8 +84,9 @@ impl Data {
 }
 
 /// The shapes that matter: one column, one row, one entry, columns that do not fill ciphertexts, several ciphertexts,
-/// more rows than slots, and the size of a clinical data set; with the largest number of slots.
-pub const SHAPES: [(usize, usize, usize); 10] = [
+/// more rows than slots, the size of a clinical data set, and more rows than sums are masked for in one step; with the
+/// largest number of slots.
+pub const SHAPES: [(usize, usize, usize); 12] = [
     (5, 1, 64),
     (1, 5, 64),
     (2, 2, 4),
@@ -96,6 +97,8 @@ pub const SHAPES: [(usize, usize, usize); 10] = [
     (100, 3, 32),
     (64, 2, 32),
     (285, 30, 8192),
+    (1500, 2, 4096),
+    (1500, 2, 64),
 ];
 
 /// A ring of degree `2^log_n` for `levels` levels at a scale of `2^log_scale`, without security.

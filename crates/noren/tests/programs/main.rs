@@ -2,6 +2,7 @@
 
 mod data;
 mod encrypted;
+mod large;
 mod layouts;
 mod models;
 mod statistics;

@@ -9,6 +9,14 @@ use noren::schemes::clear::ClearEvaluator;
 
 use crate::data::{Data, SHAPES, assert_close, largest, layouts, linear_model, run};
 
+/// Sums over more rows are masked in two steps.
+const ROWS_IN_ONE_STEP: usize = 1024;
+
+/// The levels that sums over these rows take more.
+fn more_levels(rows: usize) -> usize {
+    usize::from(rows > ROWS_IN_ONE_STEP)
+}
+
 #[test]
 fn sum_and_mean_are_those_of_the_columns() {
     for (rows, columns, slots) in SHAPES {
@@ -23,7 +31,7 @@ fn sum_and_mean_are_those_of_the_columns() {
                 assert_close(mean.at(0, column), data.mean(column), size, rows, &what);
                 assert_close(sum.at(0, column), data.mean(column) * rows as f64, size * rows as f64, rows, &what);
             }
-            assert_eq!(Program::Sum.plan(&layout).unwrap().depth, 1);
+            assert_eq!(Program::Sum.plan(&layout).unwrap().depth, 1 + more_levels(rows));
         }
     }
 }
@@ -53,7 +61,8 @@ fn variance_and_covariance_are_those_of_the_columns() {
                         assert_close(covariances.at(i, j), expected, size(i) * size(j), rows, &what);
                     }
                 }
-                assert_eq!((variance.plan(&layout).unwrap().depth, covariance.plan(&layout).unwrap().depth), (2, 2));
+                let depths = [&variance, &covariance].map(|program| program.plan(&layout).unwrap().depth);
+                assert_eq!(depths, [2 + more_levels(rows); 2]);
             }
         }
     }
@@ -79,7 +88,7 @@ fn inner_products_are_those_of_the_columns() {
             assert_eq!(found.row_names, [format!("{last} * 0"), "0 * 0".to_owned()]);
             assert_close(found.at(0, 0), product(last, 0), size(last, 0), rows, "a pair");
             assert_close(found.at(1, 0), product(0, 0), size(0, 0), rows, "a square");
-            assert_eq!(some.plan(&layout).unwrap().depth, 2);
+            assert_eq!(some.plan(&layout).unwrap().depth, 2 + more_levels(rows));
         }
     }
 }
