@@ -187,17 +187,18 @@ fn vacant(path: &Path) -> Result<PathBuf> {
 }
 
 /// The file that a path leads to, which must be a regular one or not exist: renaming over a device would destroy it.
+///
+/// A pipe of this process, such as `/dev/stdout` may be, leads to no path, but is there.
 fn target(path: &Path) -> io::Result<PathBuf> {
+    let not_regular = || io::Error::new(ErrorKind::InvalidInput, "not a regular file: choose another name");
     let target = match fs::canonicalize(path) {
         Ok(target) => target,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(path.to_owned()),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return if fs::metadata(path).is_ok() { Err(not_regular()) } else { Ok(path.to_owned()) };
+        }
         Err(error) => return Err(error),
     };
-    if fs::metadata(&target)?.is_file() {
-        Ok(target)
-    } else {
-        Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file: choose another name"))
-    }
+    if fs::metadata(&target)?.is_file() { Ok(target) } else { Err(not_regular()) }
 }
 
 /// How the names of temporary files begin: that of a process and a count follow.

@@ -147,3 +147,23 @@ fn unreadable_files_are_named() {
         }
     }
 }
+
+/// As `/dev/stdout` in a pipe: a link to a link to an end of a pipe, which no path leads to.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pipe_behind_links_is_refused_and_the_links_stay() {
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::symlink;
+
+    let scratch = Scratch::new("pipe");
+    let (_reader, writer) = io::pipe().expect("a pipe");
+    let (first, second) = (scratch.path("first"), scratch.path("second"));
+    symlink(format!("/proc/self/fd/{}", writer.as_raw_fd()), &first).expect("a link");
+    symlink(&first, &second).expect("a link to it");
+    for path in [&first, &second] {
+        let refused = file::write_atomically(path, Access::Default, |_| Ok(()));
+        let Err(Error::Io { source, .. }) = refused else { panic!("{refused:?}") };
+        assert!(source.to_string().contains("not a regular file"), "{source}");
+        assert!(path.is_symlink(), "{} was replaced", path.display());
+    }
+}
