@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::jobs::{Decryption, of_kind};
 use crate::outputs::{Force, Output};
-use crate::tables::format::{Format, Style};
+use crate::tables::dialect::{Format, Style};
 use crate::tables::numbers::Digits;
 use crate::{ckks, integers, tfhe};
 

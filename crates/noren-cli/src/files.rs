@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 use crate::console::Console;
 use crate::describe::Describe;
 use crate::failure::Failure;
-use crate::outputs::names_standard_input;
+use crate::streams::names_standard_input;
 
 /// Reads a key with its parameters; refuses those that promise too little security.
 pub(crate) fn read_key<C: FileContext<Parameters: Describe>, K: FileKey<C>>(

@@ -14,8 +14,8 @@ use noren_rlwe::wire::file;
 use zeroize::Zeroizing;
 
 use crate::failure::Failure;
-use crate::outputs::names_standard_input;
 use crate::passphrases::Question;
+use crate::streams::names_standard_input;
 
 /// The options of all verbs about the files that they read.
 #[derive(Debug, Default, Args)]

@@ -29,6 +29,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::jobs::of_kind;
 use crate::outputs;
+use crate::streams::names_standard_input;
 
 /// Shows what is in a file, and checks that it is undamaged
 #[derive(Debug, Args)]
@@ -126,7 +127,7 @@ struct Encrypted {
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     console.inputs().verify(&arguments.file)?;
-    if outputs::names_standard_input(&arguments.file) {
+    if names_standard_input(&arguments.file) {
         return inspect_standard_input(&arguments.file, console);
     }
     if encrypted::is_encrypted_file(&arguments.file)? {

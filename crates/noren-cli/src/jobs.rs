@@ -8,7 +8,7 @@ use noren_rlwe::wire::file::Access;
 
 use crate::failure::Failure;
 use crate::outputs::{Force, Output};
-use crate::tables::format::Style;
+use crate::tables::dialect::Style;
 use crate::tables::numbers::Numbers;
 
 /// An encryption: the table, and for whom.

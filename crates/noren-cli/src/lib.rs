@@ -74,6 +74,7 @@ mod progress;
 mod seeds;
 mod signing;
 mod stages;
+mod streams;
 mod switching;
 mod tables;
 mod tfhe;

@@ -148,11 +148,6 @@ pub(crate) fn refuse_special(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Whether a name stands for standard input.
-pub(crate) fn names_standard_input(path: &Path) -> bool {
-    ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].iter().any(|name| path == Path::new(name))
-}
-
 /// Whether a name stands for standard output: `-`, its names among the devices, and links that lead to the same pipe or device.
 fn names_standard_output(path: &Path) -> bool {
     [STANDARD, "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))

@@ -7,9 +7,8 @@ use std::path::Path;
 use csv::{ReaderBuilder, StringRecord, Trim, WriterBuilder};
 
 use crate::failure::Failure;
-use crate::tables::format::{FINITE_OR_MISSING, Style};
+use crate::tables::dialect::{Dialect, FINITE_OR_MISSING, Style, chosen};
 use crate::tables::numbers::{Decrypted, Numbers, Place};
-use crate::tables::options::{Dialect, chosen};
 
 /// The most characters of a wrong field that a message shows.
 const SHOWN: usize = 40;
@@ -182,7 +181,7 @@ fn shown(field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::format::Format;
+    use crate::tables::dialect::Format;
     use crate::tables::numbers::Values;
 
     fn read_text(text: &str, header: bool) -> Result<Numbers, String> {

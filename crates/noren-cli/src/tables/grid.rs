@@ -6,7 +6,7 @@ use noren_rlwe::wire::file;
 use rayon::prelude::*;
 
 use crate::failure::Failure;
-use crate::tables::format::{Format, MAX_BYTES};
+use crate::tables::dialect::{Format, MAX_BYTES};
 use crate::tables::npy::Array;
 use crate::tables::numbers::{Numbers, Place};
 

@@ -1,11 +1,7 @@
 //! Tables of numbers, as they are read and as they are written.
 
 use std::fmt;
-use std::path::Path;
 use std::str::FromStr;
-
-use crate::failure::Failure;
-use crate::tables::options::chosen;
 
 /// A table of finite numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,18 +19,6 @@ impl Numbers {
     pub(crate) fn place(&self, index: usize) -> Place<'_> {
         let (row, column) = (index / self.columns, index % self.columns);
         Place { row: row + 1, column: column + 1, name: self.names.get(column).map(String::as_str) }
-    }
-
-    /// These columns of the table, by name or position; all if there are none. `path` is what messages show.
-    pub(super) fn only(self, path: &Path, columns: &[String]) -> Result<Self, Failure> {
-        if columns.is_empty() {
-            return Ok(self);
-        }
-        let chosen = chosen(path, columns, &self.names, self.columns)?;
-        let entries = self.entries.chunks(self.columns).flat_map(|row| chosen.iter().map(|&column| row[column]));
-        let names =
-            if self.names.is_empty() { Vec::new() } else { chosen.iter().map(|&c| self.names[c].clone()).collect() };
-        Ok(Self { rows: self.rows, columns: chosen.len(), names, entries: entries.collect() })
     }
 }
 

@@ -4,11 +4,10 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
-use crate::columns::position;
 use crate::console::Console;
 use crate::describe::words::count;
 use crate::failure::Failure;
-use crate::tables::format::{Format, MAX_BYTES};
+use crate::tables::dialect::{Dialect, Format, MAX_BYTES};
 use crate::tables::numbers::Numbers;
 
 /// The options of verbs that read a table from a user.
@@ -46,27 +45,6 @@ pub(crate) enum Missing {
     Drop,
     /// The mean of the other numbers of the column is put in their place
     Mean,
-}
-
-/// How the text of a table is read.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Dialect<'a> {
-    /// Whether the first line has names.
-    pub(crate) header: bool,
-    pub(crate) separator: u8,
-    pub(crate) decimal_comma: bool,
-    /// The columns that are read; all if there are none.
-    pub(crate) columns: &'a [String],
-    /// Whether missing numbers are read as NaN.
-    pub(crate) admits_missing: bool,
-}
-
-impl Dialect<'_> {
-    /// Separators of a format, and all columns.
-    pub(crate) const fn of(format: Format, header: bool) -> Self {
-        let separator = if matches!(format, Format::Tsv) { b'\t' } else { b',' };
-        Self { header, separator, decimal_comma: false, columns: &[], admits_missing: false }
-    }
 }
 
 impl TableOptions {
@@ -151,20 +129,6 @@ fn with_means(mut numbers: Numbers, path: &Path, console: &Console) -> Result<Nu
         console.warn(format_args!("{}: {filled} replaced by the mean of the column", path.display()));
     }
     Ok(numbers)
-}
-
-/// The positions of columns that are read.
-pub(super) fn chosen(path: &Path, wanted: &[String], names: &[String], columns: usize) -> Result<Vec<usize>, Failure> {
-    let positions: Vec<String> = (0..columns).map(|column| column.to_string()).collect();
-    let names = if names.is_empty() { &positions } else { names };
-    let chosen = wanted.iter().map(|text| position(names, text, path)).collect::<Result<Vec<_>, _>>()?;
-    match chosen.iter().enumerate().find(|(index, column)| chosen[..*index].contains(column)) {
-        Some((index, _)) => {
-            let found = format!("{:?} once more", wanted[index]);
-            Err(Failure::Unsuitable { what: "--columns", found, needed: "each column once".to_owned() })
-        }
-        None => Ok(chosen),
-    }
 }
 
 fn parse_separator(text: &str) -> Result<u8, String> {

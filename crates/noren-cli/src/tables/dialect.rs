@@ -1,0 +1,128 @@
+//! Which format the file of a table has, and how its text is read and written.
+
+use std::path::Path;
+
+use clap::ValueEnum;
+
+use crate::columns::position;
+use crate::failure::Failure;
+use crate::outputs::Content;
+use crate::streams::names_standard_input;
+use crate::tables::numbers::Digits;
+
+/// The most bytes that are read of a table.
+pub(super) const MAX_BYTES: u64 = 1 << 33;
+
+/// The format of a table's file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Text with commas
+    Csv,
+    /// Text with tabs
+    Tsv,
+    /// Arrays of numpy
+    Npy,
+}
+
+/// How decrypted numbers are written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Style {
+    pub(crate) format: Format,
+    /// Whether the first line of a text has the names of columns.
+    pub(crate) header: bool,
+    /// The digits of numbers in a text; nothing for those that their error bound supports.
+    pub(crate) digits: Option<Digits>,
+}
+
+impl Format {
+    /// The format that the end of a name says.
+    pub(super) fn of(path: &Path) -> Result<Self, Failure> {
+        let extension = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
+        match extension.as_deref() {
+            Some("csv") => Ok(Self::Csv),
+            Some("tsv") => Ok(Self::Tsv),
+            Some("npy") => Ok(Self::Npy),
+            _ if names_standard_input(path) => {
+                let needed = "--format csv, tsv or npy, which says the format of a table without a name";
+                Err(Failure::input(path, "the name", "standard input or output", needed))
+            }
+            other => {
+                let found = other.map_or_else(|| "no ending".to_owned(), |end| format!(".{end}"));
+                Err(Failure::input(path, "the name", found, ".csv, .tsv or .npy, which says the format of a table"))
+            }
+        }
+    }
+}
+
+impl Style {
+    /// The style for an output, in the format that its name says unless another is named; refuses what the format does not have.
+    pub(crate) fn new(
+        output: &Path,
+        format: Option<Format>,
+        header: bool,
+        digits: Option<Digits>,
+    ) -> Result<Self, Failure> {
+        let format = format.map_or_else(|| Format::of(output), Ok)?;
+        let given = [("--no-header", !header), ("--digits", digits.is_some())];
+        if let (Format::Npy, Some((what, _))) = (format, given.into_iter().find(|(_, given)| *given)) {
+            let needed = "a table in text, .csv or .tsv: NPY files have no header, and all digits".to_owned();
+            return Err(Failure::Unsuitable { what, found: "an NPY file".to_owned(), needed });
+        }
+        Ok(Self { format, header, digits })
+    }
+
+    /// Whether a terminal shows the file.
+    pub(crate) const fn content(&self) -> Content {
+        if matches!(self.format, Format::Npy) { Content::Binary } else { Content::Text }
+    }
+
+    /// How far each number may be from the true one as it is written: errors of these bounds, and rounding.
+    pub(crate) fn written_errors(&self, values: &[f64], errors: &[f64]) -> Vec<f64> {
+        match (self.format, self.digits) {
+            (Format::Npy, _) => errors.to_vec(),
+            (_, digits) => {
+                let rounded = |(&x, &error)| error + digits.unwrap_or(Digits::Supported).rounding(x, error);
+                values.iter().zip(errors).map(rounded).collect()
+            }
+        }
+    }
+}
+
+/// How the text of a table is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Dialect<'a> {
+    /// Whether the first line has names.
+    pub(crate) header: bool,
+    pub(crate) separator: u8,
+    pub(crate) decimal_comma: bool,
+    /// The columns that are read; all if there are none.
+    pub(crate) columns: &'a [String],
+    /// Whether missing numbers are read as NaN.
+    pub(crate) admits_missing: bool,
+}
+
+impl Dialect<'_> {
+    /// Separators of a format, and all columns.
+    pub(crate) const fn of(format: Format, header: bool) -> Self {
+        let separator = if matches!(format, Format::Tsv) { b'\t' } else { b',' };
+        Self { header, separator, decimal_comma: false, columns: &[], admits_missing: false }
+    }
+}
+
+/// The positions of columns that are read.
+pub(super) fn chosen(path: &Path, wanted: &[String], names: &[String], columns: usize) -> Result<Vec<usize>, Failure> {
+    let positions: Vec<String> = (0..columns).map(|column| column.to_string()).collect();
+    let names = if names.is_empty() { &positions } else { names };
+    let chosen = wanted.iter().map(|text| position(names, text, path)).collect::<Result<Vec<_>, _>>()?;
+    match chosen.iter().enumerate().find(|(index, column)| chosen[..*index].contains(column)) {
+        Some((index, _)) => {
+            let found = format!("{:?} once more", wanted[index]);
+            Err(Failure::Unsuitable { what: "--columns", found, needed: "each column once".to_owned() })
+        }
+        None => Ok(chosen),
+    }
+}
+
+/// What is needed in the place of a number that is not finite, or missing.
+pub(super) const FINITE_OR_MISSING: &str = "a finite number (for missing numbers: --missing drop leaves out their rows, \
+    --missing mean puts the mean of the column in their place)";
