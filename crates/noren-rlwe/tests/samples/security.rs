@@ -73,7 +73,7 @@ fn parameters_are_refused_at_a_level_that_they_do_not_reach() {
     }
     let sparse = ParametersSpec { secret: SecretDistribution::SparseTernary(64), ..spec(Security::Bits128) };
     let error = sparse.build().expect_err("88 bits are more than 58").to_string();
-    for part in ["88.0 bits", "128-bit", "weight 64", "4096", "at most 58 bits", "Security::None"] {
+    for part in ["88.0 bits", "128-bit", "weight 64", "4096", "at most 58 bits", "security to none"] {
         assert!(error.contains(part), "{part} is missing in: {error}");
     }
 }
