@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -40,13 +41,21 @@ def tool(*arguments: str | Path) -> str:
         raise Finding("hang", f"{arguments}: no end within {patience:.0f} s") from None
     if done.returncode == 0:
         return done.stdout
-    # Warnings come before.
-    message = done.stderr[done.stderr.find("error: ") :]
+    message = refusal(done.stderr)
     if done.returncode not in (1, 2) or not message.startswith("error: "):
         raise Finding("crash", f"{arguments}: exit code {done.returncode}, {done.stderr[-400:]}")
     if in_words_of_the_code(message):
         raise Finding("exception", f"{arguments}: in words of the code: {message}")
     raise Error(message)
+
+
+def refusal(stderr: str) -> str:
+    """The message of an error, in words or as JSON; warnings come before. Nothing where there is none."""
+    start = stderr.rfind('{"error":')
+    if start >= 0:
+        with contextlib.suppress(ValueError):
+            return f"error: {json.loads(stderr[start:])['error']}"
+    return stderr[stderr.find("error: ") :]
 
 
 def crowd() -> float:

@@ -198,7 +198,7 @@ def test_what_does_not_fit_is_refused_with_the_values(world: World, raises_namin
     raises_naming(noren.EncodingError, lambda: ev.rotate_along(x, [1] * 9), "9")
     raises_naming(noren.Error, lambda: ev.rotate(x, 1), str(world.parameters.m), "dimension")
     raises_naming(noren.EncodingError, lambda: ev.matvec(np.ones((2, 3), int), x), "4", "3")
-    raises_naming(noren.EncodingError, lambda: world.scheme.SlotMatrix(ctx, np.ones((2, 3, 1, 1), int)), "[2, 3, 1, 1]")
+    raises_naming(noren.EncodingError, lambda: world.scheme.SlotMatrix(ctx, np.ones((2, 3, 1, 1), int)), "(2, 3, 1, 1)")
     raises_naming(noren.EncodingError, lambda: ctx.encrypt([[1] * (world.d + 1)], world.keys.public, elements=True))
     raises_naming(noren.EncodingError, lambda: ctx.encrypt([[world.t] * world.d], world.keys.public, elements=True))
     raises_naming(noren.EncodingError, lambda: x * np.zeros((3, world.d), int), "3", "4")

@@ -40,11 +40,11 @@ def test_numbers_that_are_too_large_or_too_many(world: World, raises_naming: Che
 
 def test_wrong_shapes_and_dtypes(world: World, raises_naming: Check) -> None:
     x = world.encrypt(world.values())
-    raises_naming(noren.EncodingError, lambda: world.encrypt(np.zeros((2, 2, 2))), "[2, 2, 2]")
-    raises_naming(noren.EncodingError, lambda: world.encrypt(1.0), "[]")
-    raises_naming(noren.EncodingError, lambda: world.ctx.encode(np.zeros((2, 2))), "[2, 2]")
-    raises_naming(noren.EncodingError, lambda: world.ev.mul(x, np.zeros((2, 2))), "[2, 2]")
-    raises_naming(noren.EncodingError, lambda: world.ev.matvec(np.zeros(8), x), "[8]", "2 dimensions")
+    raises_naming(noren.EncodingError, lambda: world.encrypt(np.zeros((2, 2, 2))), "(2, 2, 2)")
+    raises_naming(noren.EncodingError, lambda: world.encrypt(1.0), "()")
+    raises_naming(noren.EncodingError, lambda: world.ctx.encode(np.zeros((2, 2))), "(2, 2)")
+    raises_naming(noren.EncodingError, lambda: world.ev.mul(x, np.zeros((2, 2))), "(2, 2)")
+    raises_naming(noren.EncodingError, lambda: world.ev.matvec(np.zeros(8), x), "(8,)", "2 dimensions")
     raises_naming(noren.EncodingError, lambda: world.ev.matvec(np.zeros((0, 8)), x), "matrix")
     raises_naming(noren.EncodingError, lambda: world.ev.matvec(np.ones((9, 16)), x), "16")
     raises_naming(TypeError, lambda: world.encrypt(["a"]), "<U1")

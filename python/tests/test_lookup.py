@@ -261,7 +261,7 @@ def test_plans_that_are_refused(small: World, raises_naming: Check) -> None:
     raises_naming(noren.EncodingError, lambda: plan.spread([1, 2, 3]), "found 3", "at most 2")
     raises_naming(noren.Error, lambda: plan.spread([1, 8]), "number 1 is 8", "below 8")
     raises_naming(noren.EncodingError, lambda: plan.spread([1, -1]), "number 1 is -1", "0 or more")
-    raises_naming(noren.EncodingError, lambda: plan.spread([[1]]), "[1, 1]")
+    raises_naming(noren.EncodingError, lambda: plan.spread([[1]]), "(1, 1)")
     raises_naming(ValueError, lambda: plan.spread([1], axis=2), "2")  # type: ignore[arg-type]
     raises_naming(TypeError, lambda: plan.spread([0.5]), "float64")
     raises_naming(noren.EncodingError, lambda: plan.gather(np.zeros(8, dtype=int)), "8", "16")
