@@ -64,28 +64,23 @@ macro_rules! fma_conversion {
                     }
                 }
                 let mut parts = units.map(|unit| [Sum::start(unit, splat(0.0)); C]);
-                let (mut views, mut weights) = (&*views, &*weights);
-                loop {
-                    let now = terms.min(views.len());
-                    let (views_now, weights_now);
-                    (views_now, views) = views.split_at(now);
-                    (weights_now, weights) = weights.split_at(now);
-                    let mut rows = views_now.chunks_exact(2).zip(weights_now.chunks_exact(2));
-                    for (views, weights) in rows.by_ref() {
-                        for i in 0..2 {
-                            add_row(&mut parts, &views[i][j], &weights[i]);
+                for (i, (views, weights)) in views.chunks(terms).zip(weights.chunks(terms)).enumerate() {
+                    if i > 0 {
+                        for s in 0..S {
+                            for column in 0..C {
+                                parts[s][column] = Sum::start(units[s], folds[s].reduce(parts[s][column]));
+                            }
                         }
                     }
-                    if now % 2 == 1 {
-                        add_row(&mut parts, &views_now[now - 1][j], &weights_now[now - 1]);
+                    // Two rows a step: half of the copies of accumulators between registers.
+                    let (view_pairs, last_view) = views.as_chunks::<2>();
+                    let (weight_pairs, last_weights) = weights.as_chunks::<2>();
+                    for (views, weights) in view_pairs.iter().zip(weight_pairs) {
+                        add_row(&mut parts, &views[0][j], &weights[0]);
+                        add_row(&mut parts, &views[1][j], &weights[1]);
                     }
-                    if views.is_empty() {
-                        break;
-                    }
-                    for s in 0..S {
-                        for column in 0..C {
-                            parts[s][column] = Sum::start(units[s], folds[s].reduce(parts[s][column]));
-                        }
+                    for (view, weights) in last_view.iter().zip(last_weights) {
+                        add_row(&mut parts, &view[j], weights);
                     }
                 }
                 for s in 0..S {
