@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from records import Results, ratio
+import records
+import run
+from records import Results
 
 LIBRARIES = {"lattigo": "Lattigo", "openfhe": "OpenFHE", "tenseal": "SEAL (TenSEAL)", "tfhe-rs": "TFHE-rs"}
 
@@ -25,19 +27,13 @@ def gains(results: Results, threads: int = 1) -> list[tuple[str, dict[str, float
     """Return for each row how many times as long as noren each library takes, where both were measured."""
     rows = []
     for name, fields in ROWS:
-        found = [r for r in results.select(**fields, threads=threads) if r["isa"] != "portable" and r["median_ns"]]
-        own = {"set": "n16"} if fields["suite"] == "bootstrap" else {}
-        ours = [r["median_ns"] for r in found if r["library"] == "noren" and own.items() <= r.items()]
-        times = {
-            library: gain
-            for library in LIBRARIES
-            if (
-                gain := ratio(
-                    min((r["median_ns"] for r in found if r["library"] == library), default=None),
-                    min(ours, default=None),
-                )
-            )
+        found = [r for r in results.select(**fields, threads=threads) if r["isa"] != "portable" and not run.own_set(r)]
+        best = {
+            library: records.lowest(r["median_ns"] for r in found if r["library"] == library)
+            for library in ["noren", *LIBRARIES]
         }
+        gains = {library: records.ratio(best[library], best["noren"]) for library in LIBRARIES}
+        times = {library: gain for library, gain in gains.items() if gain}
         if times:
             rows.append((name, times))
     return rows

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use noren::Security;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::failure::Failure;
 use crate::inputs::Inputs;
@@ -61,13 +62,15 @@ impl Console {
 
     /// Says on standard error what the user should know, although the thing is done.
     pub(crate) fn warn(&self, message: impl Display) {
-        say("warning", &message.to_string(), self.json);
+        match self.json {
+            true => to_standard_error(json!({ "warning": message.to_string() })),
+            false => to_standard_error(format_args!("warning: {message}")),
+        }
     }
 
     fn line(&self, line: &str) -> Result<(), Failure> {
         if self.result_on_output.load(Ordering::Relaxed) {
-            // Where standard error is closed, nobody listens.
-            let _ = writeln!(io::stderr(), "{line}");
+            to_standard_error(line);
             return Ok(());
         }
         let mut out = io::stdout().lock();
@@ -81,21 +84,13 @@ impl Console {
 
 /// Says on standard error why a thing is not done: as text, or as a line of JSON with the exit code.
 pub(crate) fn refuse(failure: &impl Display, code: u8, json: bool) {
-    let message = failure.to_string();
-    if json {
-        // Where standard error is closed, nobody listens.
-        let _ = writeln!(io::stderr(), "{}", serde_json::json!({ "error": message, "exit_code": code }));
-    } else {
-        say("error", &message, false);
+    match json {
+        true => to_standard_error(json!({ "error": failure.to_string(), "exit_code": code })),
+        false => to_standard_error(format_args!("error: {failure}")),
     }
 }
 
-/// A line on standard error.
-fn say(what: &str, message: &str, json: bool) {
+fn to_standard_error(line: impl Display) {
     // Where standard error is closed, nobody listens.
-    let _ = if json {
-        writeln!(io::stderr(), "{}", serde_json::json!({ what: message }))
-    } else {
-        writeln!(io::stderr(), "{what}: {message}")
-    };
+    let _ = writeln!(io::stderr(), "{line}");
 }

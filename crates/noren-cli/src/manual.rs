@@ -11,7 +11,8 @@ use serde::Serialize;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::output_set::OutputSet;
-use crate::outputs::{Content, Force, Output, STANDARD};
+use crate::outputs::{Content, Force, Output};
+use crate::streams::STANDARD;
 
 /// Writes manual pages: noren.1, and one for each verb
 #[derive(Debug, Args)]

@@ -14,7 +14,8 @@ use noren_rlwe::wire::publish::publish;
 use noren_rlwe::wire::regular;
 
 use crate::failure::Failure;
-use crate::outputs::{Force, HIDDEN, STANDARD, hidden, refuse_special, size};
+use crate::outputs::{Force, HIDDEN, hidden, refuse_special, size};
+use crate::streams::STANDARD;
 
 /// Several files of a directory that appear together. They are written into a directory within a hidden one, and published
 /// when all are there: the directory itself by one rename where it did not exist, else file by file.

@@ -11,6 +11,7 @@ use noren_rlwe::wire::publish::{Destination, Existing};
 
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::streams::{STANDARD, names_standard_output};
 
 /// The argument that lets outputs be replaced.
 #[derive(Debug, Args)]
@@ -27,10 +28,7 @@ impl Force {
     }
 }
 
-/// The name that stands for standard input and standard output.
-pub(crate) const STANDARD: &str = "-";
-
-/// What is written to an output.
+/// The content of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
     /// Bytes that no terminal shows.
@@ -146,30 +144,6 @@ pub(crate) fn refuse_special(path: &Path) -> Result<(), Failure> {
         Ok(found) if !found.is_file() => Err(Failure::NotRegular { path: path.to_owned() }),
         _ => Ok(()),
     }
-}
-
-/// Whether a name stands for standard output: `-`, its names among the devices, and links that lead to the same pipe or device.
-fn names_standard_output(path: &Path) -> bool {
-    [STANDARD, "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
-        || leads_to_standard_output(path)
-}
-
-#[cfg(unix)]
-fn leads_to_standard_output(path: &Path) -> bool {
-    use std::os::fd::AsFd;
-    use std::os::unix::fs::{FileTypeExt, MetadataExt};
-    let Ok(found) = fs::metadata(path) else { return false };
-    // A regular file gets its content by a rename.
-    if !(found.file_type().is_fifo() || found.file_type().is_char_device()) {
-        return false;
-    }
-    let own = io::stdout().as_fd().try_clone_to_owned().and_then(|own| File::from(own).metadata());
-    own.is_ok_and(|own| (own.dev(), own.ino()) == (found.dev(), found.ino()))
-}
-
-#[cfg(not(unix))]
-fn leads_to_standard_output(_path: &Path) -> bool {
-    false
 }
 
 /// Bytes of a file.

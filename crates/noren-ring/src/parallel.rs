@@ -12,8 +12,8 @@ const SHORTEST_RANGE: usize = 1 << 12;
 const RANGE_STEP: usize = 1 << 10;
 /// Tiles for each thread, where rows are cut: the last one that is worked on is a small part of all.
 const TILES_PER_THREAD: usize = 4;
-/// What limbs of one task share, relative to the other work on a limb: to read the sources of conversions. Measured for CKKS at
-/// N = 2^15 and 2^16, where sources are in a far cache: 0.1 to 0.8.
+/// The work that limbs of one task share, relative to the other work on a limb: to read the sources of conversions. Measured
+/// for CKKS at N = 2^15 and 2^16, where sources are in a far cache: 0.1 to 0.8.
 const SHARED: f64 = 0.5;
 /// How many times as long work takes that threads share within a limb, as measured with two threads.
 const DIVIDED: f64 = 1.3;

@@ -13,7 +13,7 @@ use crate::tables::numbers::{Decrypted, Numbers, Place};
 /// The most characters of a wrong field that a message shows.
 const SHOWN: usize = 40;
 
-/// What stands for a missing number, in small letters, besides an empty field.
+/// The marks of a missing number, in small letters, besides an empty field.
 const MISSING: [&str; 4] = ["na", "n/a", "nan", "null"];
 
 /// Reads a table.
@@ -80,7 +80,7 @@ fn number(field: &str, dialect: &Dialect<'_>) -> Result<f64, String> {
     }
 }
 
-/// What may help with a field that is no number.
+/// The option that may read a field that is no number, in words.
 fn hint(field: &str, dialect: &Dialect<'_>) -> &'static str {
     let foreign = |sign: char| field.contains(sign) && dialect.separator != sign as u8;
     if foreign(';') && field.contains(',') {

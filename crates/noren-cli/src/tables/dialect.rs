@@ -123,6 +123,6 @@ pub(super) fn chosen(path: &Path, wanted: &[String], names: &[String], columns: 
     }
 }
 
-/// What is needed in the place of a number that is not finite, or missing.
+/// The requirement on a number, in errors of infinite and of missing ones.
 pub(super) const FINITE_OR_MISSING: &str = "a finite number (for missing numbers: --missing drop leaves out their rows, \
     --missing mean puts the mean of the column in their place)";

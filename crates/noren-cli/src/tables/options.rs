@@ -35,7 +35,7 @@ pub(crate) struct TableOptions {
     missing: Missing,
 }
 
-/// What is done with missing numbers.
+/// The policy for missing numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Missing {
     /// They are refused

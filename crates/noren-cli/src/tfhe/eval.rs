@@ -73,7 +73,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let lookup = lookup.transpose()?;
     if let (Some(true), None) = (lookup.as_ref().map(ColumnLookup::needs_circuit_keys), job.circuit) {
         let needed =
-            "circuit.keys, for functions of so many bits: noren keygen --out keys --tfhe 2_2 --circuit makes them";
+            "circuit.keys, for functions of inputs this wide: noren keygen --out keys --tfhe 2_2 --circuit makes them";
         return Err(Failure::Unsuitable { what: "--circuit", found: "none".to_owned(), needed: needed.to_owned() });
     }
     let circuit =

@@ -111,7 +111,7 @@ fn keygen_makes_the_directories_above_that_of_the_keys_or_none() {
     let sandbox = Sandbox::with_table("nested");
     sandbox.keygen("a/b/keys", "small.params", "mean", '1');
     assert!(sandbox.exists("a/b/keys/secret.key") && sandbox.exists("a/b/keys/eval.keys"));
-    // What is refused leaves no directory.
+    // A refused keygen leaves no directory.
     sandbox.write("file", b"");
     let keygen = ["keygen", "--tfhe", "TOY_BOOL", "--out"];
     sandbox.refused(&[&keygen[..], &["file/b/keys"]].concat(), &["file/b/keys"]);

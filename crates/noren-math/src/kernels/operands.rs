@@ -27,7 +27,7 @@ pub struct WeightedSum<'a> {
     pub modulus: &'a Modulus,
 }
 
-/// What [`Kernels::weighted_sums`](crate::kernels::Kernels::weighted_sums) adds up.
+/// The rows that [`Kernels::weighted_sums`](crate::kernels::Kernels::weighted_sums) adds, with a bound on their words.
 #[derive(Debug, Clone, Copy)]
 pub struct WeightedRows<'a> {
     /// The rows, which may be residues of other primes.
