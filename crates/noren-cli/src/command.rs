@@ -169,7 +169,7 @@ impl Verb {
     /// Memory that cannot be had is a refusal, wherever it is needed.
     fn run_refusing(self, console: &Console) -> Result<(), Failure> {
         let missing = |missing| Err(noren::Error::from(missing).into());
-        noren::memory::refusing(|| self.run(console)).unwrap_or_else(missing)
+        noren::memory::refusing(|| progress::reported(|| self.run(console))?).unwrap_or_else(missing)
     }
 
     fn run(self, console: &Console) -> Result<(), Failure> {

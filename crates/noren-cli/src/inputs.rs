@@ -15,6 +15,7 @@ use zeroize::Zeroizing;
 
 use crate::failure::Failure;
 use crate::passphrases::Question;
+use crate::progress;
 use crate::streams::names_standard_input;
 
 /// The options of all verbs about the files that they read.
@@ -70,6 +71,7 @@ impl Inputs {
 
     /// The object in a file. Where a signature is asked for, the bytes that are verified are those that are parsed.
     pub(crate) fn read<O: Object>(&self, context: &O::Context, path: &Path) -> Result<O, Failure> {
+        let _shown = progress::spinner(format!("reading {}", path.display()));
         let limits = Limits::default();
         if names_standard_input(path) {
             if self.signer.is_some() {

@@ -15,6 +15,7 @@ use noren_rlwe::wire::regular;
 
 use crate::failure::Failure;
 use crate::outputs::{Force, HIDDEN, hidden, refuse_special, size};
+use crate::progress;
 use crate::streams::STANDARD;
 
 /// Several files of a directory that appear together. They are written into a directory within a hidden one, and published
@@ -98,6 +99,7 @@ impl OutputSet {
         name: &str,
         write: impl FnOnce(&Path) -> Result<T, E>,
     ) -> Result<u64, Failure> {
+        let _shown = progress::spinner(format!("writing {}", self.directory.join(name).display()));
         let path = self.hidden.join(NEW).join(name);
         let written = write(&path).map_err(Into::into);
         written.and_then(|_| size(&path)).map_err(|failure| match failure {

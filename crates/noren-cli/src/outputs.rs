@@ -11,6 +11,7 @@ use noren_rlwe::wire::publish::{Destination, Existing};
 
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::progress;
 use crate::streams::{STANDARD, names_standard_output};
 
 /// The argument that lets outputs be replaced.
@@ -109,6 +110,7 @@ impl Output {
 
     /// Writes an object, as a whole or not at all; gives the bytes of the file.
     pub(crate) fn write<O: Object>(&self, context: &O::Context, object: &O) -> Result<u64, Failure> {
+        let _shown = progress::spinner(format!("writing {}", self.path.display()));
         if !self.standard {
             object.write_file(context, Form::Packed, self.destination())?;
             return size(&self.path);

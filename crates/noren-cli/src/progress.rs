@@ -1,6 +1,7 @@
 //! Progress on standard error, where it is a terminal.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -17,68 +18,117 @@ pub(crate) fn set_quiet(quiet: bool) {
 /// How often a spinner turns.
 const TURN: Duration = Duration::from_millis(100);
 
-/// A bar for work in `total` steps; it is gone when the value is dropped.
-pub(crate) fn bar(what: &str, total: usize) -> Shown {
-    let bar = hidden_if_quiet(ProgressBar::new(total as u64));
-    style(&bar, "{msg} [{wide_bar}] {pos}/{len} {percent}% {elapsed} (about {eta} left)");
-    bar.set_message(what.to_owned());
-    Shown(bar)
+/// What is shown now. Bars and spinners that are made meanwhile are not.
+static CURRENT: Mutex<Option<Current>> = Mutex::new(None);
+
+struct Current {
+    bar: ProgressBar,
+    /// Whether it shows what the library reports; else whoever made it counts steps.
+    listens: bool,
 }
 
-/// A sign of life for work whose steps are not known; it is gone when the value is dropped.
+fn current() -> MutexGuard<'static, Option<Current>> {
+    CURRENT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A bar for work in `total` steps; it is gone when the value is dropped.
+pub(crate) fn bar(what: &str, total: usize) -> Shown {
+    let bar = ProgressBar::new(total as u64);
+    style(&bar, "{msg} [{wide_bar}] {pos}/{len} {percent}% {elapsed} (about {eta} left)");
+    Shown::new(bar, what.to_owned(), false)
+}
+
+/// A sign of life for work whose steps are not known: the fraction of it that the library reports, if it reports any; it is
+/// gone when the value is dropped.
 pub(crate) fn spinner(what: String) -> Shown {
-    let bar = hidden_if_quiet(ProgressBar::new_spinner());
+    let bar = ProgressBar::new_spinner();
     style(&bar, "{spinner} {msg} {elapsed}");
-    bar.set_message(what);
-    bar.enable_steady_tick(TURN);
-    Shown(bar)
+    let shown = Shown::new(bar, what, true);
+    if shown.is_current {
+        shown.bar.enable_steady_tick(TURN);
+    }
+    shown
+}
+
+/// Runs work, whose spinners hear from the library how much is done.
+pub(crate) fn reported<T>(work: impl FnOnce() -> T) -> noren::Result<T> {
+    let progress = |done: usize, of: usize| {
+        if let Some(Current { bar, listens: true }) = current().as_ref() {
+            if bar.length() != Some(of as u64) {
+                bar.set_length(of as u64);
+                style(bar, "{spinner} {msg} {percent}% {elapsed}");
+            }
+            bar.set_position(done as u64);
+        }
+    };
+    Ok(Interrupt::with(None, Some(Box::new(progress))).run(work)?)
 }
 
 /// Progress that is shown.
-pub(crate) struct Shown(ProgressBar);
+pub(crate) struct Shown {
+    bar: ProgressBar,
+    /// Whether it is the one that is shown.
+    is_current: bool,
+}
 
 impl Shown {
-    /// Shows that `done` of `total` steps are done.
-    pub(crate) fn set(&self, done: usize, total: usize) {
-        self.0.set_length(total as u64);
-        self.0.set_position(done as u64);
+    fn new(bar: ProgressBar, what: String, listens: bool) -> Self {
+        let mut current = current();
+        let is_current = current.is_none();
+        if QUIET.load(Ordering::Relaxed) || !is_current {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        bar.set_message(what);
+        if is_current {
+            *current = Some(Current { bar: bar.clone(), listens });
+        }
+        Self { bar, is_current }
     }
 
-    /// Does work of the library, which says how much of it is done: that is shown as a fraction.
-    pub(crate) fn watch<T>(&self, work: impl FnOnce() -> T) -> noren::Result<T> {
-        let bar = self.0.clone();
-        let progress = move |done: usize, of: usize| {
-            if bar.length() != Some(of as u64) {
-                bar.set_length(of as u64);
-                style(&bar, "{spinner} {msg} {pos}/{len} {percent}% {elapsed}");
-            }
-            bar.set_position(done as u64);
-        };
-        Ok(Interrupt::with(None, Some(Box::new(progress))).run(work)?)
+    /// Shows that `done` of `total` steps are done.
+    pub(crate) fn set(&self, done: usize, total: usize) {
+        self.bar.set_length(total as u64);
+        self.bar.set_position(done as u64);
     }
 
     /// The current work.
     pub(crate) fn say(&self, what: &str) {
-        self.0.set_message(what.to_owned());
+        self.bar.set_message(what.to_owned());
     }
 }
 
 impl Drop for Shown {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
+        if self.is_current {
+            *current() = None;
+        }
     }
-}
-
-fn hidden_if_quiet(bar: ProgressBar) -> ProgressBar {
-    if QUIET.load(Ordering::Relaxed) {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
-    bar
 }
 
 fn style(bar: &ProgressBar, template: &str) {
     // A template that cannot be read leaves the default look.
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use noren::interrupt::Steps;
+
+    use super::*;
+
+    #[test]
+    fn a_spinner_hears_what_the_library_reports_and_those_inside_it_do_not() {
+        let fraction = |shown: &Shown| (shown.bar.position(), shown.bar.length());
+        let outer = spinner("outer".to_owned());
+        let inner = spinner("inner".to_owned());
+        reported(|| Steps::new(4).advance(3)).expect("nothing ends it");
+        assert_eq!((fraction(&outer), fraction(&inner).0), ((3, Some(4)), 0));
+        drop((inner, outer));
+        let counted = bar("counted", 7);
+        reported(|| Steps::new(4).advance(3)).expect("nothing ends it");
+        assert_eq!(fraction(&counted), (0, Some(7)));
     }
 }

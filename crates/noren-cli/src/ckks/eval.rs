@@ -95,7 +95,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         usage.counts.products + usage.counts.plain_products,
         usage.counts.rotations
     ));
-    let mut result = shown.watch(|| job.program.run(&evaluator, &table))??;
+    let mut result = job.program.run(&evaluator, &table)?;
     if job.last {
         result = lowered(&evaluator, result)?;
     }

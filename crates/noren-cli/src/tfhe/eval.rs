@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use noren::error::Error;
 use noren::programs::columns::{Column, ColumnEvaluator, ColumnLookup, Columns, Element};
 use noren::tfhe::{CompactCircuitKeys, Evaluator};
 use serde::Serialize;
@@ -89,35 +88,32 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let evaluator = ColumnEvaluator::new(bits.clone());
     shown.say(&format!("{}: {}", job.name, count(table.layout().size().unwrap_or(0), "row")));
     let start = Instant::now();
-    let rows = table.layout().shape.first().copied().unwrap_or(1);
-    if let Program::Reduce(reduction) = program {
-        let columns = chosen.iter().map(|&index| {
-            let (name, column) = (table.layout().columns[index].name.clone(), &table.columns()[index]);
-            if reduction.may_wrap(column) {
-                console.warn(format_args!("{}: sums of 64 bits are modulo 2^64", job.input.display()));
-            }
-            Ok((name, shown.watch(|| reduction.run(&evaluator, column))??))
-        });
-        let columns = columns.collect::<Result<Vec<_>, Error>>().map_err(Failure::file(job.input))?;
-        drop(shown);
-        return job.finish(&bits, vec![1], columns, start, console);
-    }
-    let compute = || match program {
-        Program::Join(operation) => match job.number {
-            Some(number) => evaluator.binary_known(operation, operand(0), &vec![number; rows]),
+    let one = |result: noren::Result<Column>| Ok(vec![("result".to_owned(), result?)]);
+    let results = match program {
+        Program::Join(operation) => one(match job.number {
+            Some(number) => evaluator.binary_known(operation, operand(0), &vec![number; operand(0).count()]),
             None => evaluator.binary(operation, operand(0), operand(1)),
-        },
-        Program::Each(operation) => evaluator.unary(operation, operand(0)),
-        Program::Select => evaluator.select(operand(0), operand(1), operand(2)),
-        Program::Reduce(_) => panic!("reductions are computed by columns"),
+        }),
+        Program::Each(operation) => one(evaluator.unary(operation, operand(0))),
+        Program::Select => one(evaluator.select(operand(0), operand(1), operand(2))),
+        Program::Reduce(reduction) => {
+            let reduce = |&index: &usize| {
+                let (name, column) = (table.layout().columns[index].name.clone(), &table.columns()[index]);
+                if reduction.may_wrap(column) {
+                    console.warn(format_args!("{}: sums of 64 bits are modulo 2^64", job.input.display()));
+                }
+                Ok((name, reduction.run(&evaluator, column)?))
+            };
+            chosen.iter().map(reduce).collect()
+        }
         Program::Lookup => {
             let lookup = lookup.as_ref().unwrap_or_else(|| panic!("a lookup has a function"));
-            evaluator.lookup(lookup, &(0..chosen.len()).map(operand).collect::<Vec<_>>())
+            one(evaluator.lookup(lookup, &(0..chosen.len()).map(operand).collect::<Vec<_>>()))
         }
     };
-    let result: Column = shown.watch(compute)?.map_err(Failure::file(job.input))?;
+    let results: Vec<(String, Column)> = results.map_err(Failure::file(job.input))?;
     drop(shown);
-    job.finish(&bits, vec![rows], vec![("result".to_owned(), result)], start, console)
+    job.finish(&bits, results, start, console)
 }
 
 impl Job<'_> {
@@ -174,13 +170,13 @@ impl Job<'_> {
     fn finish(
         &self,
         evaluator: &Evaluator,
-        shape: Vec<usize>,
         columns: Vec<(String, Column)>,
         start: Instant,
         console: &Console,
     ) -> Result<(), Failure> {
         let seconds = start.elapsed().as_secs_f64();
-        let result = Columns::new(shape, columns)?;
+        let rows = columns.first().map_or(0, |(_, column)| column.count());
+        let result = Columns::new(vec![rows], columns)?;
         let bytes = self.output.write(evaluator.context().parameters(), &result)?;
         let layout = result.layout();
         console.report(&Report {

@@ -105,7 +105,7 @@ impl Items {
         self.bytes.clear();
         let missing = |_| failed(std::io::ErrorKind::OutOfMemory.into());
         self.bytes.try_reserve_exact((to - from) as usize).map_err(missing)?;
-        pieces::read(&mut self.file, &mut self.bytes, to - from).map_err(failed)?;
+        pieces::read(&mut self.file, &mut self.bytes, to - from, &pieces::steps(to - from)).map_err(failed)?;
         if self.bytes.len() as u64 != to - from {
             // It was longer when it was opened.
             let found = from + self.bytes.len() as u64;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use noren_ring::interrupt;
+use noren_ring::interrupt::{self, Steps};
 
 /// Bytes of a piece: some milliseconds of work.
 const PIECE: usize = 4 << 20;
@@ -19,13 +19,20 @@ pub(super) fn absorb(hasher: &mut blake3::Hasher, bytes: &[u8]) {
     });
 }
 
-/// Reads up to `most` bytes behind those that are there, and no more than the source has; returns how many.
-pub(super) fn read(source: &mut impl Read, bytes: &mut Vec<u8>, most: u64) -> io::Result<u64> {
+/// The steps of writing or reading so many bytes, one for each.
+pub(super) fn steps(bytes: u64) -> Steps {
+    Steps::new(usize::try_from(bytes).unwrap_or(usize::MAX))
+}
+
+/// Reads up to `most` bytes behind those that are there, and no more than the source has; returns how many. `steps` hears of
+/// each.
+pub(super) fn read(source: &mut impl Read, bytes: &mut Vec<u8>, most: u64, steps: &Steps) -> io::Result<u64> {
     let mut left = most;
     while left > 0 {
         interrupt::check();
         let wanted = left.min(PIECE as u64);
         let found = source.by_ref().take(wanted).read_to_end(bytes)? as u64;
+        steps.advance(found as usize);
         left -= found;
         if found < wanted {
             break;

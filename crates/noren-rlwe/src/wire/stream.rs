@@ -2,10 +2,11 @@
 
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 
+use noren_ring::interrupt::Steps;
 use zeroize::Zeroize;
 
 use crate::wire::header::{self, DIGEST_AT, Encoding, Entry, HEADER_BYTES, Header};
-use crate::wire::pieces::pieces;
+use crate::wire::pieces::{pieces, steps};
 use crate::wire::words::little_endian;
 use crate::wire::writer::Writer;
 
@@ -50,6 +51,8 @@ pub struct Stream<'s, W> {
     hasher: blake3::Hasher,
     /// The position in the container.
     at: u64,
+    /// Bytes that are written, for the listener of an interrupt.
+    steps: Steps,
 }
 
 impl<'s, W: Write + Seek> Stream<'s, W> {
@@ -66,7 +69,8 @@ impl<'s, W: Write + Seek> Stream<'s, W> {
         hasher.update(&bytes[..DIGEST_AT]);
         sink.write_all(&bytes)?;
         let at = HEADER_BYTES as u64;
-        let mut stream = Self { sink, start, header, entries: entries.into_iter(), hasher, at };
+        let steps = steps(header.length);
+        let mut stream = Self { sink, start, header, entries: entries.into_iter(), hasher, at, steps };
         stream.write(&contents)?;
         Ok(stream)
     }
@@ -148,6 +152,7 @@ impl<'s, W: Write + Seek> Stream<'s, W> {
             self.hasher.update(piece);
             self.at += piece.len() as u64;
             self.sink.write_all(piece)?;
+            self.steps.advance(piece.len());
         }
         Ok(())
     }

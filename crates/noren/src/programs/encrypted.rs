@@ -1,5 +1,6 @@
 //! Tables encrypted with CKKS: keys for programs, encryption, decryption.
 
+use noren_ring::interrupt::Steps;
 use noren_rlwe::error::{Error, Result, cause};
 use noren_rlwe::owner::KeyId;
 
@@ -44,12 +45,13 @@ impl EncryptedTable<Ciphertext> {
         entries: &[f64],
         level: usize,
     ) -> Result<Self> {
+        let (columns, steps) = (layout.pack(entries)?, Steps::new(layout.ciphertexts()));
+        let encrypt = |slots: &Vec<f64>| {
+            steps.advance(1);
+            encryptor.encrypt_within(&encoder.encode(slots, layout.slots(), level)?, 1.0)
+        };
         // One after another, so that equal seeds give equal bytes.
-        let ciphertexts = layout
-            .pack(entries)?
-            .iter()
-            .map(|slots| encryptor.encrypt_within(&encoder.encode(slots, layout.slots(), level)?, 1.0))
-            .collect::<Result<_>>()?;
+        let ciphertexts = columns.iter().map(encrypt).collect::<Result<_>>()?;
         Self::new(Layout::Table(layout), ciphertexts)
     }
 

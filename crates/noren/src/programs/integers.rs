@@ -1,5 +1,6 @@
 //! Tables of whole numbers, encrypted with BFV: the numbers of a column in slots, or each in a stretch of slots.
 
+use noren_ring::interrupt::Steps;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::owner::KeyId;
 use serde::{Deserialize, Serialize};
@@ -207,9 +208,13 @@ impl IntegerTable {
     ) -> Result<Self> {
         let needed = layout.rows().saturating_mul(layout.columns());
         check_length("entries of the table", entries.len(), needed)?;
+        let (columns, steps) = (layout.pack(entries), Steps::new(layout.ciphertexts()));
+        let encrypt = |slots: &Vec<i64>| {
+            steps.advance(1);
+            encryptor.encrypt(&encoder.encode(slots)?)
+        };
         // One after another, so that equal seeds give equal bytes.
-        let encrypt = |slots: &Vec<i64>| encryptor.encrypt(&encoder.encode(slots)?);
-        let ciphertexts = layout.pack(entries).iter().map(encrypt).collect::<Result<_>>()?;
+        let ciphertexts = columns.iter().map(encrypt).collect::<Result<_>>()?;
         Self::new(layout, ciphertexts)
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use noren_math::random::Seed;
-use noren_ring::interrupt;
+use noren_ring::interrupt::{self, Steps};
 use noren_ring::torus::lwe::Lwe;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::owner::{KeyId, Owner};
@@ -133,8 +133,9 @@ impl Encryptor<'_> {
         let (uniform, mut bodies) = (seed.derive("uniform"), vec![0; messages.len()]);
         self.context.parameters().torus().spec().glwe_noise.sample(&mut seed.xof("error"), &mut bodies);
         let mut mask = vec![0; self.context.parameters().torus().dimension()];
+        let steps = Steps::new(messages.len());
         for (place, (body, &message)) in bodies.iter_mut().zip(messages).enumerate() {
-            interrupt::check();
+            steps.advance(1);
             write_mask(&uniform, place, &mut mask);
             *body = body.wrapping_add(message).wrapping_add(self.secret.hidden(&mask));
         }
