@@ -8,7 +8,7 @@ RUST_SOURCES := $(shell find crates checks -name '*.rs' -o -name Cargo.toml) Car
 RELEASE := $(or $(CARGO_TARGET_DIR),target)/release
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-full build lint test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files licences sbom wheel sdist reproducible packages targets test-arm test-s390x clean
+.PHONY: demo test test-full test-parquet build lint test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files licences sbom wheel sdist reproducible packages targets test-arm test-s390x clean
 
 ## demo: score real clinical records under encryption, client and server as separate processes.
 demo: build
@@ -32,6 +32,14 @@ FULL_TESTS := --lib --test bootstrapping --test integers --test lookup --test sw
 test-full:
 	$(CARGO) test --release --package noren $(FULL_TESTS) --no-run
 	@$(PYTHON) -c "$$PEAK_MEMORY" $(CARGO) test --release --package noren $(FULL_TESTS) -- --ignored --nocapture --test-threads=1
+
+## test-parquet: the tool with the feature `parquet`: its lints, its tests, and files of pandas.
+test-parquet: $(VENV)/.tools
+	$(CARGO) clippy --package noren-cli --features parquet --all-targets --quiet -- -D warnings
+	$(CARGO) test --package noren-cli --features parquet --quiet --lib --bins
+	$(CARGO) build --package noren-cli --features parquet --quiet
+	$(BIN)/pip install --quiet 'pyarrow>=18'
+	NOREN_PARQUET_TOOL=$(or $(CARGO_TARGET_DIR),target)/debug/noren $(BIN)/pytest --quiet python/tests/test_parquet.py
 
 ## build: the tool at target/release/noren and .venv/bin/noren, the Python package in .venv.
 build:

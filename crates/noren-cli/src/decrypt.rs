@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     key: PathBuf,
     /// The encrypted table, or - for standard input
     input: PathBuf,
-    /// The file for the numbers: .csv, .tsv or .npy; - for standard output
+    /// The file for the numbers: .csv, .tsv, .npy, .parquet or .arrow; - for standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// The format of the numbers [default: the end of the name; needed for standard output]

@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     /// public.key; or secret.key, which makes files of half the size
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
-    /// The table: .csv or .tsv with names of columns in the first line, or .npy; - for standard input
+    /// The table: .csv or .tsv with names of columns in the first line, .npy, .parquet or .arrow; - for standard input
     input: PathBuf,
     /// The file for the ciphertexts, or - for standard output
     #[arg(short, long, value_name = "FILE")]

@@ -18,7 +18,7 @@
 //! | `compare` | schemes and libraries compared: measuring, the figures of the publication, the report |
 //! | `programs` | programs with their models from files, and the plan for them in words |
 //! | `describe` | parameters in words: security, precision, sizes |
-//! | `tables` | tables from CSV, TSV and NPY files and back |
+//! | `tables` | tables from CSV, TSV, NPY, Parquet and Arrow files and back |
 //! | `columns` | columns that are chosen by name or position |
 //! | `bounds` | the largest values that columns can have, from files |
 //! | `files` | noren's own files |

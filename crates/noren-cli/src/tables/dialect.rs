@@ -22,6 +22,10 @@ pub(crate) enum Format {
     Tsv,
     /// Arrays of numpy
     Npy,
+    /// Apache Parquet, where the tool is built with the feature parquet
+    Parquet,
+    /// Apache Arrow IPC files (Feather 2), with the same feature
+    Arrow,
 }
 
 /// How decrypted numbers are written.
@@ -42,14 +46,45 @@ impl Format {
             Some("csv") => Ok(Self::Csv),
             Some("tsv") => Ok(Self::Tsv),
             Some("npy") => Ok(Self::Npy),
+            Some("parquet") => Ok(Self::Parquet),
+            Some("arrow" | "feather") => Ok(Self::Arrow),
             _ if names_standard_input(path) => {
-                let needed = "--format csv, tsv or npy, which says the format of a table without a name";
+                let needed =
+                    "--format csv, tsv, npy, parquet or arrow, which says the format of a table without a name";
                 Err(Failure::input(path, "the name", "standard input or output", needed))
             }
             other => {
                 let found = other.map_or_else(|| "no ending".to_owned(), |end| format!(".{end}"));
-                Err(Failure::input(path, "the name", found, ".csv, .tsv or .npy, which says the format of a table"))
+                let needed = ".csv, .tsv, .npy, .parquet, .arrow or .feather, which says the format of a table";
+                Err(Failure::input(path, "the name", found, needed))
             }
+        }
+    }
+
+    /// Whether it is text.
+    pub(super) const fn is_text(self) -> bool {
+        matches!(self, Self::Csv | Self::Tsv)
+    }
+
+    /// A file of this format, in words.
+    pub(super) const fn noun(self) -> &'static str {
+        match self {
+            Self::Csv => "a CSV file",
+            Self::Tsv => "a TSV file",
+            Self::Npy => "an NPY file",
+            Self::Parquet => "a Parquet file",
+            Self::Arrow => "an Arrow IPC file",
+        }
+    }
+
+    /// Refuses an option of text, if one is given, for other formats.
+    pub(super) fn check_for_text(self, given: &[(&'static str, bool)]) -> Result<(), Failure> {
+        match given.iter().find(|(_, given)| *given) {
+            Some((what, _)) if !self.is_text() => {
+                let needed = "a table in text: .csv or .tsv".to_owned();
+                Err(Failure::Unsuitable { what, found: self.noun().to_owned(), needed })
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -63,28 +98,22 @@ impl Style {
         digits: Option<Digits>,
     ) -> Result<Self, Failure> {
         let format = format.map_or_else(|| Format::of(output), Ok)?;
-        let given = [("--no-header", !header), ("--digits", digits.is_some())];
-        if let (Format::Npy, Some((what, _))) = (format, given.into_iter().find(|(_, given)| *given)) {
-            let needed = "a table in text, .csv or .tsv: NPY files have no header, and all digits".to_owned();
-            return Err(Failure::Unsuitable { what, found: "an NPY file".to_owned(), needed });
-        }
+        format.check_for_text(&[("--no-header", !header), ("--digits", digits.is_some())])?;
         Ok(Self { format, header, digits })
     }
 
     /// Whether a terminal shows the file.
     pub(crate) const fn content(&self) -> Content {
-        if matches!(self.format, Format::Npy) { Content::Binary } else { Content::Text }
+        if self.format.is_text() { Content::Text } else { Content::Binary }
     }
 
     /// How far each number may be from the true one as it is written: errors of these bounds, and rounding.
     pub(crate) fn written_errors(&self, values: &[f64], errors: &[f64]) -> Vec<f64> {
-        match (self.format, self.digits) {
-            (Format::Npy, _) => errors.to_vec(),
-            (_, digits) => {
-                let rounded = |(&x, &error)| error + digits.unwrap_or(Digits::Supported).rounding(x, error);
-                values.iter().zip(errors).map(rounded).collect()
-            }
+        if !self.format.is_text() {
+            return errors.to_vec();
         }
+        let digits = self.digits.unwrap_or(Digits::Supported);
+        values.iter().zip(errors).map(|(&x, &error)| error + digits.rounding(x, error)).collect()
     }
 }
 

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::outputs::Output;
 use crate::tables::dialect::{Dialect, FINITE_OR_MISSING, Format, MAX_BYTES, Style, chosen};
 use crate::tables::numbers::{Decrypted, Numbers, Values};
-use crate::tables::{csv, npy};
+use crate::tables::{columnar, csv, npy};
 
 impl Numbers {
     /// Reads a table from a file; `header` says whether a CSV file has names in its first line.
@@ -22,6 +22,7 @@ impl Numbers {
         let numbers = match format {
             Format::Csv | Format::Tsv => csv::read(path, bytes, dialect),
             Format::Npy => npy::read(path, bytes)?.only(path, dialect.columns),
+            Format::Parquet | Format::Arrow => columnar::read(path, format, bytes, dialect.columns),
         }?;
         let admitted = |x: &f64| x.is_finite() || (dialect.admits_missing && x.is_nan());
         if let Some(index) = numbers.entries.iter().position(|x| !admitted(x)) {
@@ -67,6 +68,7 @@ pub(crate) fn write(output: &Output, access: Access, decrypted: &Decrypted<'_>, 
         Format::Csv => separator(b',')?,
         Format::Tsv => separator(b'\t')?,
         Format::Npy => npy::to_bytes(decrypted.values, decrypted.column_names.len()),
+        Format::Parquet | Format::Arrow => columnar::to_bytes(output.path(), style.format, decrypted)?,
     };
     output.write_bytes(access, &bytes)
 }

@@ -12,7 +12,7 @@ use crate::tables::numbers::{Numbers, Place};
 
 /// A table of numbers from 0 to below a bound.
 pub(crate) enum Grid {
-    Csv(Numbers),
+    Read(Numbers),
     Npy(Array<Vec<u8>>),
 }
 
@@ -20,8 +20,8 @@ impl Grid {
     /// Reads a table from a file; `header` says whether a CSV file has names in its first line.
     pub(crate) fn read(path: &Path, header: bool) -> Result<Self, Failure> {
         match Format::of(path)? {
-            Format::Csv | Format::Tsv => Numbers::read(path, header).map(Self::Csv),
             Format::Npy => Array::new(path, file::read(path, MAX_BYTES)?).map(Self::Npy),
+            _ => Numbers::read(path, header).map(Self::Read),
         }
     }
 
@@ -42,7 +42,7 @@ impl Grid {
     /// Rows and columns.
     pub(crate) fn shape(&self) -> [usize; 2] {
         match self {
-            Self::Csv(numbers) => [numbers.rows, numbers.columns],
+            Self::Read(numbers) => [numbers.rows, numbers.columns],
             Self::Npy(array) => [array.rows, array.columns],
         }
     }
@@ -56,7 +56,7 @@ impl Grid {
 
     fn number(&self, row: usize, column: usize) -> Result<f64, i128> {
         match self {
-            Self::Csv(numbers) => Ok(numbers.entries[row * numbers.columns + column]),
+            Self::Read(numbers) => Ok(numbers.entries[row * numbers.columns + column]),
             Self::Npy(array) => array.at(row, column),
         }
     }
@@ -68,7 +68,7 @@ impl Grid {
 
     fn place(&self, row: usize, column: usize) -> String {
         match self {
-            Self::Csv(numbers) => numbers.place(row * numbers.columns + column).to_string(),
+            Self::Read(numbers) => numbers.place(row * numbers.columns + column).to_string(),
             Self::Npy(_) => Place { row: row + 1, column: column + 1, name: None }.to_string(),
         }
     }

@@ -1,5 +1,6 @@
-//! Tables of numbers from files of text (CSV, TSV) and NPY files and back.
+//! Tables of numbers from files of text (CSV, TSV), NPY files, Parquet and Arrow, and back.
 
+mod columnar;
 pub(crate) mod csv;
 pub(crate) mod dialect;
 pub(crate) mod format;

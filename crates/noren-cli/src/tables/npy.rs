@@ -12,7 +12,7 @@ const MAX_HEADER: usize = 10_000;
 /// Where a file's numbers begin is a multiple of this.
 const ALIGNMENT: usize = 64;
 /// Every integer up to this one is a number of 64-bit floating point.
-const LARGEST_EXACT: i128 = 1 << 53;
+pub(super) const LARGEST_EXACT: i128 = 1 << 53;
 
 const NEEDED_TYPE: &str = "float64, float32 or whole numbers of up to 64 bits";
 const NEEDED_HEADER: &str = "a header as numpy.save writes it";

@@ -69,11 +69,11 @@ impl TableOptions {
     }
 
     fn check(&self, format: Format) -> Result<(), Failure> {
-        let given = [("--separator", self.separator.is_some()), ("--decimal-comma", self.decimal_comma)];
-        if let (Format::Npy, Some((what, _))) = (format, given.into_iter().find(|(_, given)| *given)) {
-            let needed = "a table in text: .csv or .tsv".to_owned();
-            return Err(Failure::Unsuitable { what, found: "an NPY file".to_owned(), needed });
-        }
+        format.check_for_text(&[
+            ("--separator", self.separator.is_some()),
+            ("--decimal-comma", self.decimal_comma),
+            ("--no-header", self.no_header && format != Format::Npy),
+        ])?;
         if self.decimal_comma && self.separator == Some(b',') {
             let (found, needed) = ("a comma, which numbers have".to_owned(), "another character".to_owned());
             return Err(Failure::Unsuitable { what: "--separator", found, needed });

@@ -1,0 +1,288 @@
+//! With the feature `parquet`: the readers and writers are those of the Arrow project.
+
+use std::collections::HashSet;
+use std::io::Cursor;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, new_empty_array};
+use arrow_ipc::reader::FileReader;
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::{ArrowError, DataType, SchemaRef};
+use bytes::Bytes;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::{ArrowWriter, ProjectionMask};
+
+use crate::failure::Failure;
+use crate::tables::dialect::{Format, chosen};
+use crate::tables::npy::LARGEST_EXACT;
+use crate::tables::numbers::{Decrypted, Numbers, Place, Values};
+
+/// How pandas names an index that it writes as a column.
+const PANDAS_INDEX: &str = "__index_level_";
+
+/// Reads these columns of a table; all if there are none. Missing numbers are NaN, truth values 0 and 1.
+pub(in crate::tables) fn read(
+    path: &Path,
+    format: Format,
+    bytes: &[u8],
+    wanted: &[String],
+) -> Result<Numbers, Failure> {
+    let bytes = Bytes::copy_from_slice(bytes);
+    let schema = guarded(path, format, || schema(format, &bytes))?;
+    let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+    let mut seen = HashSet::new();
+    if let Some(name) = names.iter().find(|name| !seen.insert(name.as_str())) {
+        return Err(Failure::input(path, "the columns", format!("the name {name:?} once more"), "a name of its own"));
+    }
+    let columns = match wanted {
+        [] => (0..names.len()).collect(),
+        wanted => chosen(path, wanted, &names, names.len())?,
+    };
+    for &column in &columns {
+        let (name, data_type) = (&names[column], schema.field(column).data_type());
+        let refuse = |found: String, needed: &str| {
+            Err(Failure::input(path, format!("column {} ({name:?})", column + 1), found, needed))
+        };
+        if wanted.is_empty() && name.starts_with(PANDAS_INDEX) {
+            let needed = "a table without it: write it with index=False, or name the others with --columns";
+            return refuse("the index of a table of pandas".to_owned(), needed);
+        }
+        if values(&new_empty_array(data_type)).is_none() {
+            let needed = "numbers or truth values (--columns leaves out columns of text)";
+            return refuse(data_type.to_string(), needed);
+        }
+    }
+    let batches = guarded(path, format, || batches(format, &bytes, &columns))?;
+    let rows = batches.iter().map(RecordBatch::num_rows).sum();
+    if rows == 0 || columns.is_empty() {
+        return Err(Failure::input(path, "the file", "no row of numbers", "at least one"));
+    }
+    let mut entries = vec![f64::NAN; rows * columns.len()];
+    for (position, &column) in columns.iter().enumerate() {
+        let name = names[column].as_str();
+        let found = batches.iter().filter_map(|batch| batch.column_by_name(name)).filter_map(values).flatten();
+        for (row, (entry, value)) in entries.iter_mut().skip(position).step_by(columns.len()).zip(found).enumerate() {
+            *entry = value.map_err(|whole| {
+                let place = Place { row: row + 1, column: column + 1, name: Some(name) };
+                Failure::input(path, place, whole, "a whole number up to 2^53, which floating point holds exactly")
+            })?;
+        }
+    }
+    let names = columns.iter().map(|&column| names[column].clone()).collect();
+    Ok(Numbers { rows, columns: columns.len(), names, entries })
+}
+
+/// A table of `float64` or `int64` with the names of its columns; names of rows are the column `row`.
+pub(in crate::tables) fn to_bytes(path: &Path, format: Format, decrypted: &Decrypted<'_>) -> Result<Vec<u8>, Failure> {
+    let Decrypted { row_names, column_names, values } = decrypted;
+    let columns = column_names.len();
+    let strided = |column: usize| -> ArrayRef {
+        match values {
+            Values::Real(values, _) => {
+                Arc::new(values.iter().skip(column).step_by(columns).copied().collect::<Float64Array>())
+            }
+            Values::Whole(values) => {
+                Arc::new(values.iter().skip(column).step_by(columns).copied().collect::<Int64Array>())
+            }
+        }
+    };
+    let rows = row_names.map(|names| ("row", Arc::new(StringArray::from_iter_values(names)) as ArrayRef));
+    let numbers = column_names.iter().enumerate().map(|(column, name)| (name.as_str(), strided(column)));
+    guarded(path, format, || {
+        let batch = RecordBatch::try_from_iter(rows.into_iter().chain(numbers))?;
+        let mut bytes = Vec::new();
+        if format == Format::Arrow {
+            let mut writer = FileWriter::try_new(&mut bytes, &batch.schema())?;
+            writer.write(&batch)?;
+            writer.finish()?;
+            drop(writer);
+        } else {
+            let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None)?;
+            writer.write(&batch)?;
+            writer.close()?;
+        }
+        Ok(bytes)
+    })
+}
+
+fn schema(format: Format, bytes: &Bytes) -> Result<SchemaRef, ArrowError> {
+    match format {
+        Format::Arrow => Ok(FileReader::try_new(Cursor::new(bytes), None)?.schema()),
+        _ => Ok(Arc::clone(ParquetRecordBatchReaderBuilder::try_new(bytes.clone())?.schema())),
+    }
+}
+
+fn batches(format: Format, bytes: &Bytes, columns: &[usize]) -> Result<Vec<RecordBatch>, ArrowError> {
+    match format {
+        Format::Arrow => FileReader::try_new(Cursor::new(bytes), Some(columns.to_vec()))?.collect(),
+        _ => {
+            let builder = ParquetRecordBatchReaderBuilder::try_new(bytes.clone())?;
+            let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
+            builder.with_projection(mask).build()?.collect()
+        }
+    }
+}
+
+/// Errors of the Arrow project's readers and writers as refusals; so are their panics, which damaged files may cause.
+fn guarded<T>(path: &Path, format: Format, work: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, Failure> {
+    let refuse = |found: String| Failure::input(path, "the file", found, format!("{}, whole", format.noun()));
+    match panic::catch_unwind(AssertUnwindSafe(work)) {
+        Ok(done) => done.map_err(|error| refuse(error.to_string())),
+        Err(_) => Err(refuse("damaged content".to_owned())),
+    }
+}
+
+/// Numbers, or whole numbers that floating point cannot hold.
+type Found<'a> = Box<dyn Iterator<Item = Result<f64, i128>> + 'a>;
+
+/// The numbers of a column, if it has numbers.
+fn values(array: &ArrayRef) -> Option<Found<'_>> {
+    Some(match array.data_type() {
+        DataType::Boolean => Box::new(array.as_boolean().iter().map(|x| real(x.map(u8::from)))),
+        DataType::Int8 => whole::<Int8Type>(array),
+        DataType::Int16 => whole::<Int16Type>(array),
+        DataType::Int32 => whole::<Int32Type>(array),
+        DataType::Int64 => whole::<Int64Type>(array),
+        DataType::UInt8 => whole::<UInt8Type>(array),
+        DataType::UInt16 => whole::<UInt16Type>(array),
+        DataType::UInt32 => whole::<UInt32Type>(array),
+        DataType::UInt64 => whole::<UInt64Type>(array),
+        DataType::Float16 => Box::new(array.as_primitive::<Float16Type>().iter().map(real)),
+        DataType::Float32 => Box::new(array.as_primitive::<Float32Type>().iter().map(real)),
+        DataType::Float64 => Box::new(array.as_primitive::<Float64Type>().iter().map(real)),
+        _ => return None,
+    })
+}
+
+fn real(x: Option<impl Into<f64>>) -> Result<f64, i128> {
+    Ok(x.map_or(f64::NAN, Into::into))
+}
+
+fn whole<T: ArrowPrimitiveType<Native: Into<i128>>>(array: &ArrayRef) -> Found<'_> {
+    let number = |x: Option<T::Native>| match x.map(Into::into) {
+        Some(x) if x.abs() > LARGEST_EXACT => Err(x),
+        Some(x) => Ok(x as f64),
+        None => Ok(f64::NAN),
+    };
+    Box::new(array.as_primitive::<T>().iter().map(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::{BooleanArray, Float32Array, UInt64Array};
+    use arrow_schema::{Field, Schema};
+
+    use super::*;
+
+    const FORMATS: [Format; 2] = [Format::Parquet, Format::Arrow];
+
+    /// The bytes of a file, as another program writes it.
+    fn written(format: Format, columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
+        let fields: Vec<Field> =
+            columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
+        let arrays = columns.into_iter().map(|(_, array)| array).collect();
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).expect("columns of one length");
+        let mut bytes = Vec::new();
+        if format == Format::Arrow {
+            let mut writer = FileWriter::try_new(&mut bytes, &batch.schema()).expect("memory");
+            // Two batches, as long tables have.
+            writer
+                .write(&batch.slice(0, 1))
+                .and_then(|()| writer.write(&batch.slice(1, batch.num_rows() - 1)))
+                .expect("memory");
+            writer.finish().expect("memory");
+        } else {
+            let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).expect("memory");
+            writer.write(&batch).expect("memory");
+            writer.close().expect("memory");
+        }
+        bytes
+    }
+
+    fn patients(format: Format) -> Vec<u8> {
+        written(
+            format,
+            vec![
+                ("name", Arc::new(StringArray::from(vec!["x", "y", "z"]))),
+                ("age", Arc::new(Int64Array::from(vec![Some(54), None, Some(-47)]))),
+                ("bmi", Arc::new(Float32Array::from(vec![2.5, 0.25, -1.0]))),
+                ("smokes", Arc::new(BooleanArray::from(vec![true, false, true]))),
+            ],
+        )
+    }
+
+    fn read_columns(format: Format, bytes: &[u8], wanted: &[&str]) -> Result<Numbers, String> {
+        let wanted: Vec<String> = wanted.iter().map(|&name| name.to_owned()).collect();
+        read(Path::new("t"), format, bytes, &wanted).map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn chosen_columns_are_read_in_their_order_with_missing_numbers() {
+        for format in FORMATS {
+            let found = read_columns(format, &patients(format), &["smokes", "age", "2"]).expect("numbers");
+            assert_eq!((found.rows, found.columns, found.names.join(" ").as_str()), (3, 3, "smokes age bmi"));
+            assert!(found.entries[4].is_nan());
+            let entries: Vec<f64> = found.entries.into_iter().filter(|x| !x.is_nan()).collect();
+            assert_eq!(entries, [1.0, 54.0, 2.5, 0.0, 0.25, 1.0, -47.0, -1.0]);
+        }
+    }
+
+    #[test]
+    fn refusals_say_what_is_wrong() {
+        for format in FORMATS {
+            let bytes = patients(format);
+            let large = written(format, vec![("n", Arc::new(UInt64Array::from(vec![3, 1 << 53, (1 << 53) + 1])))]);
+            let index = written(format, vec![("__index_level_0__", Arc::new(Int64Array::from(vec![0, 1])))]);
+            for (bytes, wanted, needed) in [
+                (&bytes[..], &[][..], "column 1 (\"name\"): found Utf8, needed numbers"),
+                (&bytes, &["weight"], "weight"),
+                (&large, &[], "row 3, column 1 (\"n\"): found 9007199254740993, needed a whole number up to 2^53"),
+                (&index, &[], "index=False"),
+                (b"age,bmi\n1,2\n", &[], "needed "),
+                (b"", &[], "needed "),
+            ] {
+                let message = read_columns(format, bytes, wanted).expect_err(needed);
+                assert!(message.contains(needed), "{message}");
+            }
+        }
+    }
+
+    #[test]
+    fn damaged_files_are_refused_or_read_and_never_panic() {
+        for format in FORMATS {
+            let bytes = patients(format);
+            (0..bytes.len()).for_each(|length| assert!(read_columns(format, &bytes[..length], &["bmi"]).is_err()));
+            for place in 0..bytes.len() {
+                let mut damaged = bytes.clone();
+                damaged[place] ^= 0x55;
+                // A changed number is a number.
+                let _ = read_columns(format, &damaged, &["age", "bmi"]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let (rows, columns) = (["mean".to_owned()], ["a".to_owned(), "b, c".to_owned()]);
+        for format in FORMATS {
+            for values in [Values::Real(&[0.1, -1e-300], None), Values::Whole(&[-3, 1 << 49])] {
+                let decrypted = Decrypted { row_names: Some(&rows), column_names: &columns, values };
+                let bytes = to_bytes(Path::new("t"), format, &decrypted).expect("memory");
+                let found = read_columns(format, &bytes, &["a", "b, c"]).expect("numbers");
+                let needed: Vec<f64> = match values {
+                    Values::Real(values, _) => values.to_vec(),
+                    Values::Whole(values) => values.iter().map(|&x| x as f64).collect(),
+                };
+                assert_eq!((found.entries, found.rows), (needed, 1));
+                assert!(read_columns(format, &bytes, &[]).expect_err("names of rows").contains("\"row\""));
+            }
+        }
+    }
+}
