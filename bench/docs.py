@@ -166,6 +166,7 @@ def blocks(
         "chain-shapes": lambda: chain.shapes_table(results),
         "chain-recorded": lambda: chain.recorded_table(results, recorded),
         **{f"avx2-{suite}": partial(avx2.section, held or Results([]), suite) for suite in SUITES},
+        "avx2-cyclotomic": lambda: cyclotomic.times_table(held or Results([]), recorded),
         "choosing-facts": lambda: choosing.facts(report),
         **{f"choosing-{name}": partial(choosing.section, report, name) for name in choosing.SECTIONS},
         "cyclotomic": lambda: cyclotomic.times_table(results, recorded),

@@ -7,11 +7,13 @@ from records import Results
 OTHERS = {"portable", "avx512"}
 # What the page of the kernels shows of them.
 KERNELS = ("ntt_", "torus_", "inner_product", "basis_convert")
+# Parts of operations that are shown whole.
+PARTS = {"stage"}
 
 
 def section(results: Results, suite: str) -> str:
     """Return the operations of a suite that noren has, for each number of threads, with the ratios to peers."""
-    ops = set(results.values("op", suite=suite, library="noren", isa="avx2"))
+    ops = set(results.values("op", suite=suite, library="noren", isa="avx2")) - PARTS
     if suite == "kernels":
         ops = {op for op in ops if op.startswith(KERNELS)}
     parts = []
