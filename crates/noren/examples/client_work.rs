@@ -8,6 +8,7 @@
 
 use std::error::Error;
 use std::hint::black_box;
+use std::process::ExitCode;
 use std::time::Instant;
 use std::{env, fs};
 
@@ -27,7 +28,17 @@ const SAMPLES: usize = 15;
 /// The precision of results in bits.
 const BITS: f64 = 20.0;
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    match work() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn work() -> Result<()> {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
