@@ -1,6 +1,7 @@
 """The command-line tool, as the package installs it, and its files in Python."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -60,3 +61,16 @@ def test_the_demonstration_runs_in_the_interpreter_of_the_package(tmp_path: Path
     done = tool("demo", environment={**environment, "NOREN_PYTHON": str(other)})
     assert done.returncode == 1
     assert "substitute-python3-ran" in done.stderr
+
+
+def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    (block,) = [block for block in re.findall(r"```sh\n(.*?)```", readme, re.DOTALL) if "patients.csv" in block]
+    script = f'set -e\nnoren() {{ "{sys.executable}" -m noren._tool "$@"; }}\n{block}'
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    table = np.array([[54, 131], [61, 142], [47, 118]])
+    mean = np.genfromtxt(tmp_path / "mean.csv", delimiter=",", skip_header=1)[1:]
+    covariance = np.genfromtxt(tmp_path / "covariance.csv", delimiter=",", skip_header=1)[:, 1:]
+    assert np.abs(mean - table.mean(axis=0)).max() < 1e-3
+    assert np.abs(covariance - np.cov(table, rowvar=False)).max() < 0.2

@@ -90,7 +90,7 @@ impl CkksPlan {
                 slots,
                 security: options.security,
             };
-            let parameters = match ckks::Parameters::smallest(&requirements) {
+            let parameters = match ckks::Parameters::smallest(&requirements, requirements.max_abs) {
                 Ok(parameters) => parameters,
                 Err(error @ Error::Parameters { .. }) => {
                     return Ok(Err(Refused { reason: error.to_string(), ..refused }));

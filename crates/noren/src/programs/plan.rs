@@ -68,14 +68,18 @@ impl ProgramPlan {
     /// parameters reach.
     pub fn for_precision(programs: &[Program], shape: &Shape, precision_bits: f64) -> Result<Self> {
         let mut needed = Requirements { depth: 0, precision_bits, ..Requirements::default() };
+        let mut room = 1.0;
         // The slots of a ciphertext depend on the ring, and with them the errors: searched until both agree.
         loop {
-            let plan = Self::draft(programs, shape, Parameters::smallest(&needed)?)?;
+            let plan = Self::draft(programs, shape, Parameters::smallest(&needed, room)?)?;
             let (depth, slots) = (plan.usage.depth, plan.layout.slots());
-            if depth > needed.depth || slots > needed.slots {
-                // Both are bounded: by the largest ring that the parameters can have.
+            let largest = programs.iter().map(|program| program.room(&plan.layout));
+            let largest = largest.collect::<Result<Vec<_>>>()?.into_iter().fold(room, f64::max);
+            if depth > needed.depth || slots > needed.slots || largest > room {
+                // All are bounded: by the largest ring that the parameters can have.
                 needed.depth = needed.depth.max(depth);
                 needed.slots = needed.slots.max(slots);
+                room = largest;
                 continue;
             }
             if plan.predicted_error() <= libm::exp2(-precision_bits) {
@@ -182,6 +186,8 @@ mod tests {
 
     use super::*;
     use crate::programs::error::ProgramError;
+    use crate::programs::table::{EncryptedTable, Layout};
+    use crate::schemes::ckks::model::NoiseModel;
     use crate::schemes::ckks::parameters::ParametersSpec;
     use noren_rlwe::error::Error;
     use noren_rlwe::security::Security;
@@ -209,6 +215,44 @@ mod tests {
             let plan = ProgramPlan::for_precision(&[program(name)], &shape(rows, columns), bits).expect("can be met");
             assert!(plan.predicted_error() <= f64::exp2(-bits), "{name}: {}", plan.predicted_error());
             assert_eq!(plan.parameters.max_level(), plan.usage.depth, "{name}");
+        }
+    }
+
+    /// The largest error bound of a program on a table of ones and minus ones, in units of the encoded numbers.
+    fn error_bound(program: &Program, plan: &ProgramPlan) -> f64 {
+        let (layout, level) = (plan.layout.clone(), plan.parameters.max_level());
+        let model = NoiseModel::new(plan.parameters.clone(), None);
+        let entry = |index: usize| {
+            libm::ldexp(if index.is_multiple_of(3) { -1.0 } else { 1.0 }, layout.exponents()[index % layout.columns()])
+        };
+        let entries: Vec<f64> = (0..layout.rows() * layout.columns()).map(entry).collect();
+        let packed = layout.pack(&entries).expect("a number for each entry");
+        let encrypt = |slots: &Vec<f64>| model.encrypt(slots, [-1.0, 1.0], level).expect("slots of the parameters");
+        let ciphertexts = packed.iter().map(encrypt).collect();
+        let table = EncryptedTable::new(Layout::Table(layout), ciphertexts).expect("as many as in the layout");
+        let result = program.run(&model, &table).expect("planned");
+        result.ciphertexts().iter().map(|x| model.error_bound(x)).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn parameters_hold_what_programs_compute_for_any_number_of_rows() {
+        let spread = |name, ddof: usize| Program::parse(name, Some(&format!("{{\"ddof\": {ddof}}}"))).expect("a model");
+        for rows in (2..20).chain([63, 64, 65, 100, 127, 129, 300, 1000, 1023, 1024, 1025, 2000, 4097, 5000]) {
+            for program in [
+                program("sum"),
+                program("mean"),
+                program("inner-product"),
+                program("covariance"),
+                program("variance"),
+                spread("variance", 0),
+                spread("covariance", 9.min(rows - 1)),
+            ] {
+                let programs = [program];
+                let plan = ProgramPlan::for_precision(&programs, &shape(rows, 2), 16.0).expect("can be met");
+                let bound = error_bound(&programs[0], &plan);
+                let largest = programs[0].room(&plan.layout).expect("a model that suits");
+                assert!(bound <= 4.0 * largest * f64::exp2(-16.0), "{:?} of {rows} rows: {bound}", programs[0]);
+            }
         }
     }
 

@@ -92,8 +92,9 @@ fn for_pairs<E: TableEvaluator>(
             let pairs: Vec<_> = left.iter().zip(&columns[&unit.rotation]).collect();
             let mut result = pick(&sum_products(ev, layout, &pairs)?)?;
             if let Some(centre) = &work.centre {
-                // The mask on the sums keeps products of means that nobody asked for from leaving.
-                let product = ev.mul(&pick(&centre.sums[unit.left])?, &means[&unit.rotation][0])?;
+                // The mask on the sums, which are at most n, keeps products of means that nobody asked for from leaving.
+                let sums = ev.with_magnitude(pick(&centre.sums[unit.left])?, work.magnitude);
+                let product = ev.mul(&sums, &means[&unit.rotation][0])?;
                 result = ev.sub(&result, &product)?;
             }
             Ok(ev.with_magnitude(result, work.magnitude))

@@ -4,7 +4,8 @@ use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::recorder::{CircuitUsage, Recorder};
 use crate::programs::evaluator::TableEvaluator;
-use crate::programs::layout::{TableLayout, check_length};
+use crate::programs::layout::{TableLayout, check_length, exponent_above};
+use crate::programs::masks::sum_magnitude;
 use crate::programs::model::{self, LinearModel, LogisticModel, PairsModel, PolynomialModel, SpreadModel};
 use crate::programs::table::{EncryptedTable, Layout};
 use crate::programs::{entries, products, scores, statistics};
@@ -118,6 +119,21 @@ impl Program {
             Self::Polynomial(model) => entries::check_interval(layout, model),
             _ => Ok(()),
         }
+    }
+
+    /// How large numbers are at most, as far as an evaluator knows, where the modulus is the smallest: sums over the rows,
+    /// with those that are masked, times their factor.
+    ///
+    /// # Errors
+    /// A model that does not suit the layout.
+    pub(super) fn room(&self, layout: &TableLayout) -> Result<f64> {
+        let divisor = match self {
+            Self::Sum | Self::InnerProduct(_) => libm::ldexp(1.0, exponent_above(layout.rows() as f64)),
+            Self::Mean => layout.rows() as f64,
+            Self::Variance(model) | Self::Covariance(model) => model.divisor(layout)?,
+            Self::Linear(_) | Self::Logistic(_) | Self::Polynomial(_) => return Ok(1.0),
+        };
+        Ok(sum_magnitude(layout) / divisor)
     }
 
     /// The levels and keys that the program needs for tables of this layout, and how much it does.

@@ -42,10 +42,11 @@ pub(super) fn variance<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &Spre
         let mask = |factor| layout.first_rows(block, |_| factor);
         let squares = factor.mask(ev, &squares, mask)?;
         let sum = sum_rows(ev, layout, groups)?;
-        let masked = factor.mask(ev, &sum, mask)?;
+        // Sums over the rows are at most n, and mean square deviations of numbers in [-1, 1] at most 1.
+        let magnitude = layout.rows() as f64 / divisor;
+        let masked = ev.with_magnitude(factor.mask(ev, &sum, mask)?, magnitude);
         let variance = ev.sub(&squares, &ev.mul(&masked, &mean_of(ev, layout, &sum)?)?)?;
-        // Numbers in [-1, 1] have mean square deviations up to 1.
-        Ok(ev.with_magnitude(variance, layout.rows() as f64 / divisor))
+        Ok(ev.with_magnitude(variance, magnitude))
     })?;
     let exponents = layout.exponents().iter().map(|e| 2 * e).collect();
     one_row(&layout.clone().without_guarantee(), "variance", exponents, variances)

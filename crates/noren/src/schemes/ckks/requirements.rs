@@ -54,6 +54,9 @@ const SPECIAL_BITS: [u32; 2] = [48, 50];
 const FIRST_BITS: u32 = 50;
 /// `q_0` is larger than the largest value at the scale by this many bits at least: one for the sign, one for the error.
 const HEADROOM_BITS: u32 = 2;
+/// By how much `q_0`, of which half is for the sign, holds more than the largest number that is known: errors, and primes that
+/// are not powers of two.
+const ROOM_MARGIN: f64 = 1.0 + 1.0 / 256.0;
 /// The most bits that `q_0` gets more where they cost neither a larger ring nor a digit: for ranges that are wider than
 /// the values, as those of sums are.
 const SPARE_BITS: u32 = 8;
@@ -74,7 +77,7 @@ impl Parameters {
     /// # Errors
     /// [`Error::Parameters`] says which requirement cannot be met, and which precision, depth or size of values can.
     pub fn for_requirements(requirements: &Requirements) -> Result<Self> {
-        let smallest = Self::smallest(requirements)?;
+        let smallest = Self::smallest(requirements, requirements.max_abs)?;
         let spec = smallest.spec();
         let most = (spec.log_q[0] + SPARE_BITS).min(SPARE_FIRST_BITS);
         for first in (spec.log_q[0] + 1..=most).rev() {
@@ -94,12 +97,12 @@ impl Parameters {
         Ok(smallest)
     }
 
-    /// [`Parameters::for_requirements`] with the smallest first prime: for values whose ranges are known as well as their
-    /// sizes.
+    /// [`Parameters::for_requirements`] with the smallest first prime that holds numbers of at most `room` with their errors:
+    /// the largest that is known of what comes to the lowest level.
     ///
     /// # Errors
     /// As [`Parameters::for_requirements`].
-    pub(crate) fn smallest(requirements: &Requirements) -> Result<Self> {
+    pub(crate) fn smallest(requirements: &Requirements, room: f64) -> Result<Self> {
         let &Requirements { precision_bits, max_abs, slots, .. } = requirements;
         if !(max_abs.is_finite() && max_abs > 0.0) {
             return Err(Error::parameter("max_abs", format!("{max_abs:?}"), "finite and positive"));
@@ -110,7 +113,7 @@ impl Parameters {
         if slots == 0 || slots > 1 << (LOG_N.end() - 1) {
             return Err(Error::parameter("slots", slots, format!("1 to {}", 1u64 << (LOG_N.end() - 1))));
         }
-        requirements.search()?.map_err(|closest| requirements.refusal(closest))
+        requirements.search(room)?.map_err(|closest| requirements.refusal(closest))
     }
 
     /// A bound on the error, in each of `slots` slots, of products of `depth` levels whose factors, intermediate results and
@@ -142,14 +145,15 @@ impl Parameters {
 
 impl Requirements {
     /// The smallest parameters, or else the most bits of precision that any have; nothing where no modulus is large enough.
-    fn search(&self) -> Result<std::result::Result<Parameters, Option<f64>>> {
+    fn search(&self, room: f64) -> Result<std::result::Result<Parameters, Option<f64>>> {
         let precision_bits = self.precision_bits;
         let mut closest = None;
         for log_n in LOG_N.filter(|log_n| 1 << (log_n - 1) >= self.slots) {
-            let scales: Vec<u32> = LOG_SCALE.take_while(|&bits| !self.specifications(log_n, bits).is_empty()).collect();
+            let scales: Vec<u32> =
+                LOG_SCALE.take_while(|&bits| !self.specifications(log_n, bits, room).is_empty()).collect();
             // The largest scale tells whether the ring can do.
             let most = match scales.last() {
-                Some(&largest) => self.candidates(log_n, largest)?.iter().map(|&(_, bits)| bits).reduce(f64::max),
+                Some(&largest) => self.candidates(log_n, largest, room)?.iter().map(|&(_, bits)| bits).reduce(f64::max),
                 None => continue,
             };
             closest = [closest, most].into_iter().flatten().reduce(f64::max);
@@ -157,7 +161,8 @@ impl Requirements {
                 continue;
             }
             for log_scale in scales {
-                let found = self.candidates(log_n, log_scale)?.into_iter().filter(|&(_, bits)| bits >= precision_bits);
+                let found =
+                    self.candidates(log_n, log_scale, room)?.into_iter().filter(|&(_, bits)| bits >= precision_bits);
                 // Of equal ones the first.
                 if let Some((parameters, _)) = found.min_by_key(|(parameters, _)| parameters.rlwe().dnum()) {
                     return Ok(Ok(parameters));
@@ -168,8 +173,9 @@ impl Requirements {
     }
 
     /// The candidates for a ring and a scale.
-    fn specifications(&self, log_n: u32, log_scale: u32) -> Vec<ParametersSpec> {
-        let integer_bits = libm::log2(self.max_abs).ceil().max(0.0);
+    fn specifications(&self, log_n: u32, log_scale: u32, room: f64) -> Vec<ParametersSpec> {
+        let bits = |largest: f64| libm::log2(largest).ceil().max(0.0);
+        let integer_bits = bits(self.max_abs).max(bits(room * ROOM_MARGIN) - 1.0);
         let first = f64::from(log_scale + HEADROOM_BITS) + integer_bits;
         if first > f64::from(FIRST_BITS) {
             return Vec::new();
@@ -179,9 +185,9 @@ impl Requirements {
     }
 
     /// The parameters of a ring and a scale, with the bits of precision that they give.
-    fn candidates(&self, log_n: u32, log_scale: u32) -> Result<Vec<(Parameters, f64)>> {
+    fn candidates(&self, log_n: u32, log_scale: u32, room: f64) -> Result<Vec<(Parameters, f64)>> {
         let mut candidates = Vec::new();
-        for spec in self.specifications(log_n, log_scale) {
+        for spec in self.specifications(log_n, log_scale, room) {
             match spec.build() {
                 Ok(parameters) => {
                     let bits = self.bits(&parameters);
@@ -202,7 +208,7 @@ impl Requirements {
 
     /// Whether there are parameters.
     fn can_be_met(&self) -> bool {
-        matches!(self.search(), Ok(Ok(_)))
+        matches!(self.search(self.max_abs), Ok(Ok(_)))
     }
 
     /// The alternatives: the precision that is reached, the largest depth, the largest values.
@@ -326,7 +332,7 @@ mod tests {
             (0, 36.0, 1.0, 0),
         ] {
             let requirements = Requirements { depth, precision_bits, max_abs, ..Requirements::default() };
-            let smallest = Parameters::smallest(&requirements).expect("can be met");
+            let smallest = Parameters::smallest(&requirements, requirements.max_abs).expect("can be met");
             let chosen = Parameters::for_requirements(&requirements).expect("can be met");
             let (of_smallest, of_chosen) = (smallest.spec(), chosen.spec());
             let found = of_chosen.log_q[0] - of_smallest.log_q[0];
