@@ -12,8 +12,8 @@ use crate::failure::Failure;
 /// Trains a clear model, scores encrypted records with it, and compares
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The demonstration is the Python module noren.demo: it needs the package noren with its extra `demo`\n\
-        (scikit-learn, pandas, matplotlib). NOREN_PYTHON names the interpreter, python3 is the default.\n\n\
+    after_help = "The demonstration is the Python module noren.demo: it needs the package noren, scikit-learn and\n\
+        matplotlib. NOREN_PYTHON names the interpreter, python3 is the default.\n\n\
         Example:\n  noren demo --out demo-out"
 )]
 pub(crate) struct Arguments {
@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         command.arg("--json");
     }
     let program = format!("{} -m noren.demo", python.to_string_lossy());
-    let advice = "install the package with: pip install 'noren[demo]' (or name another interpreter in NOREN_PYTHON)";
+    let advice = "beside noren it needs: pip install scikit-learn matplotlib (or name another interpreter in NOREN_PYTHON)";
     match command.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(Failure::Program { program, reason: format!("{status}; if a module is missing, {advice}") }),
