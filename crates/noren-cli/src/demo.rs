@@ -33,7 +33,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         command.arg("--json");
     }
     let program = format!("{} -m noren.demo", python.to_string_lossy());
-    let advice = "beside noren it needs: pip install scikit-learn matplotlib (or name another interpreter in NOREN_PYTHON)";
+    let advice =
+        "beside noren it needs: pip install scikit-learn matplotlib (or name another interpreter in NOREN_PYTHON)";
     match command.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(Failure::Program { program, reason: format!("{status}; if a module is missing, {advice}") }),

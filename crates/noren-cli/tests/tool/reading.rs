@@ -40,9 +40,13 @@ fn separators_and_decimal_commas_are_named() {
     let encrypt = |more: &[&'static str]| [&["encrypt", "--key", "keys/secret.key", "-o", "out.ct"], more].concat();
     sandbox.refused(&encrypt(&["german.csv"]), &["--decimal-comma"]);
     sandbox.refused(&encrypt(&["german.csv", "--decimal-comma", "--separator", ","]), &["--separator", "a comma"]);
-    sandbox.refused(&encrypt(&["pipes.txt"]), &[".csv, .tsv or .npy"]);
+    sandbox.refused(&encrypt(&["pipes.txt"]), &[".csv, .tsv, .npy, .parquet, .arrow or .feather"]);
     sandbox.write("grid.npy", b"");
     sandbox.refused(&encrypt(&["grid.npy", "--decimal-comma"]), &["--decimal-comma", "NPY"]);
+    sandbox.write("grid.parquet", b"PAR1");
+    sandbox.refused(&encrypt(&["grid.parquet", "--no-header"]), &["--no-header", "a Parquet file"]);
+    let needed = if cfg!(feature = "parquet") { "whole" } else { "--features parquet" };
+    sandbox.refused(&encrypt(&["grid.parquet"]), &["a Parquet file", needed]);
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn tables_that_are_none_are_refused_by_place_and_text() {
     }
     sandbox.write("bad.npy", b"PK\x03\x04");
     sandbox.refused(&encrypt("bad.npy"), &["no signature"]);
-    sandbox.refused(&encrypt("table.xlsx"), &["table.xlsx", ".csv, .tsv or .npy"]);
+    sandbox.refused(&encrypt("table.xlsx"), &["table.xlsx", ".csv, .tsv, .npy, .parquet, .arrow or .feather"]);
     sandbox.refused(&encrypt("missing.csv"), &["missing.csv", "No such file", "check the name"]);
 }
 

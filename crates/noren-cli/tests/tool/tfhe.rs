@@ -195,7 +195,7 @@ fn lookups_that_no_keys_or_tables_allow_are_refused() {
             &["--circuit", "found none", "noren keygen --out keys --tfhe 2_2 --circuit"][..],
         ),
         (with(&["--function", "root"]), &["--function", "\"root\"", "div, mod, max", ".csv or .npy"]),
-        (with(&["--function", "table.txt"]), &["table.txt", ".csv, .tsv or .npy"]),
+        (with(&["--function", "table.txt"]), &["table.txt", ".csv, .tsv, .npy, .parquet, .arrow or .feather"]),
         (with(&["--function", "div", "--columns", "a,a"]), &["no value at x = 0, y = 0", "--undefined"]),
         (with(&["--function", "bytes.csv", "--undefined", "1"]), &["--undefined", "a table has a value everywhere"]),
         (with(&["--function", "ones.csv"]), &["ones.csv", "1 row", "256 rows (x) and 1 column (y), for uint8"]),
