@@ -116,8 +116,7 @@ impl OutputSet {
     /// files of one of the two sets, and never of both.
     pub(crate) fn finish(self, names: &[&str]) -> Result<Vec<PathBuf>, Failure> {
         let places = names.iter().map(|name| self.directory.join(name)).collect();
-        // A directory that is there already is replaced only if it is empty.
-        if self.hidden.parent() != Some(&self.directory) && fs::rename(self.hidden.join(NEW), &self.directory).is_ok() {
+        if self.hidden.parent() != Some(&self.directory) && self.publish_directory() {
             return Ok(places);
         }
         let _turn = self.turn()?;
@@ -129,6 +128,15 @@ impl OutputSet {
                 Err(failure)
             }
         }
+    }
+
+    /// Gives the new directory its name, unless there is one: an empty one, too, may be that of another run, which has moved
+    /// the old files away and is about to publish its own.
+    fn publish_directory(&self) -> bool {
+        let new = self.hidden.join(NEW);
+        publish(&new, Destination::keeping(&self.directory)).is_ok()
+            // Where no rename refuses to replace.
+            || (fs::symlink_metadata(&self.directory).is_err() && fs::rename(new, &self.directory).is_ok())
     }
 
     fn move_files(&self, names: &[&str], moved: &mut Vec<Moved>) -> Result<(), Failure> {
@@ -294,5 +302,29 @@ fn remove_leftovers(directory: &Path) {
             // A file that cannot be removed stays hidden. The lock is held meanwhile.
             let _ = fs::remove_dir_all(entry.path());
         }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::env;
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    #[test]
+    fn a_directory_that_another_run_has_made_meanwhile_is_kept() {
+        let parent = env::temp_dir().join(format!("noren-output-set-{}", std::process::id()));
+        let directory = parent.join("keys");
+        let set = OutputSet::new(&directory, &["a"], &Force { force: true }).expect("a place");
+        set.write_with("a", |path| fs::write(path, "new").map_err(|source| Failure::Io { path: path.into(), source }))
+            .expect("room");
+        // The other run has moved its files away for a moment.
+        fs::create_dir(&directory).expect("the parent is there");
+        let inode = || fs::metadata(&directory).expect("a directory").ino();
+        let before = inode();
+        set.finish(&["a"]).expect("published");
+        assert_eq!((inode(), fs::read_to_string(directory.join("a")).expect("a file").as_str()), (before, "new"));
+        fs::remove_dir_all(parent).expect("its own");
     }
 }
