@@ -74,9 +74,7 @@ impl Inputs {
         let _shown = progress::spinner(format!("reading {}", path.display()));
         let limits = Limits::default();
         if names_standard_input(path) {
-            if self.signer.is_some() {
-                refuse_unsigned(path)?;
-            }
+            self.verify(path)?;
             let bytes = self.bytes(path, limits.max_bytes)?;
             return O::from_bytes_within(context, &bytes, &limits).map_err(Failure::file(path));
         }

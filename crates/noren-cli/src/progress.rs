@@ -18,12 +18,12 @@ pub(crate) fn set_quiet(quiet: bool) {
 /// How often a spinner turns.
 const TURN: Duration = Duration::from_millis(100);
 
-/// What is shown now. Bars and spinners that are made meanwhile are not.
+/// The bar or spinner on the terminal; others that are made during its life are hidden.
 static CURRENT: Mutex<Option<Current>> = Mutex::new(None);
 
 struct Current {
     bar: ProgressBar,
-    /// Whether it shows what the library reports; else whoever made it counts steps.
+    /// Whether it shows the fraction that the library reports; else its steps are set by [`Shown::set`].
     listens: bool,
 }
 

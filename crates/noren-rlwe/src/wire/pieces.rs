@@ -19,7 +19,7 @@ pub(super) fn absorb(hasher: &mut blake3::Hasher, bytes: &[u8]) {
     });
 }
 
-/// The steps of writing or reading so many bytes, one for each.
+/// The progress of reading or writing this number of bytes, for the listener of an interrupt.
 pub(super) fn steps(bytes: u64) -> Steps {
     Steps::new(usize::try_from(bytes).unwrap_or(usize::MAX))
 }

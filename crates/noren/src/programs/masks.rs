@@ -17,9 +17,9 @@ use crate::schemes::range::Range;
 /// number b, and uses two levels. A rounded number is off by `1 / 2q` at most. The errors are `n b sqrt(slots / 6) / q`
 /// of the mask and `n a / 2q` of the number then: both grow with `sqrt(n)` alone.
 pub(super) struct SumFactor {
-    /// What the mask holds.
+    /// The number in the slots that the mask keeps.
     mask: f64,
-    /// What is multiplied afterwards, a power of two; nothing for few rows.
+    /// The scalar of a second multiplication, a power of two; `None` for at most [`ROWS_AT_ONCE`] rows.
     number: Option<f64>,
 }
 

@@ -35,7 +35,7 @@ fn shape(rows: usize, columns: usize) -> Shape {
     Shape { rows, columns, bounds: Some(Bounds::Each((0..columns).map(bound_of).collect())), ..Shape::default() }
 }
 
-/// What became of a program.
+/// The accuracy of the result of a program.
 struct Found {
     /// The largest error, relative to the true result.
     error: f64,

@@ -95,21 +95,23 @@ pub(in crate::tables) fn to_bytes(path: &Path, format: Format, decrypted: &Decry
     };
     let rows = row_names.map(|names| ("row", Arc::new(StringArray::from_iter_values(names)) as ArrayRef));
     let numbers = column_names.iter().enumerate().map(|(column, name)| (name.as_str(), strided(column)));
-    guarded(path, format, || {
-        let batch = RecordBatch::try_from_iter(rows.into_iter().chain(numbers))?;
-        let mut bytes = Vec::new();
-        if format == Format::Arrow {
-            let mut writer = FileWriter::try_new(&mut bytes, &batch.schema())?;
-            writer.write(&batch)?;
-            writer.finish()?;
-            drop(writer);
-        } else {
-            let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None)?;
-            writer.write(&batch)?;
-            writer.close()?;
-        }
-        Ok(bytes)
-    })
+    guarded(path, format, || encode(format, &[RecordBatch::try_from_iter(rows.into_iter().chain(numbers))?]))
+}
+
+/// The file of batches of one schema, of which there is one at least.
+fn encode(format: Format, batches: &[RecordBatch]) -> Result<Vec<u8>, ArrowError> {
+    let (mut bytes, schema) = (Vec::new(), batches[0].schema());
+    if format == Format::Arrow {
+        let mut writer = FileWriter::try_new(&mut bytes, &schema)?;
+        batches.iter().try_for_each(|batch| writer.write(batch))?;
+        writer.finish()?;
+        drop(writer);
+    } else {
+        let mut writer = ArrowWriter::try_new(&mut bytes, schema, None)?;
+        batches.iter().try_for_each(|batch| writer.write(batch))?;
+        writer.close()?;
+    }
+    Ok(bytes)
 }
 
 fn schema(format: Format, bytes: &Bytes) -> Result<SchemaRef, ArrowError> {
@@ -189,21 +191,8 @@ mod tests {
             columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
         let arrays = columns.into_iter().map(|(_, array)| array).collect();
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).expect("columns of one length");
-        let mut bytes = Vec::new();
-        if format == Format::Arrow {
-            let mut writer = FileWriter::try_new(&mut bytes, &batch.schema()).expect("memory");
-            // Two batches, as long tables have.
-            writer
-                .write(&batch.slice(0, 1))
-                .and_then(|()| writer.write(&batch.slice(1, batch.num_rows() - 1)))
-                .expect("memory");
-            writer.finish().expect("memory");
-        } else {
-            let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).expect("memory");
-            writer.write(&batch).expect("memory");
-            writer.close().expect("memory");
-        }
-        bytes
+        // Two batches, as long tables have.
+        encode(format, &[batch.slice(0, 1), batch.slice(1, batch.num_rows() - 1)]).expect("memory")
     }
 
     fn patients(format: Format) -> Vec<u8> {
