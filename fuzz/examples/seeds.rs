@@ -224,7 +224,18 @@ fn write_lookups() -> Result<()> {
     let secret = context.generate_keys(Seed::from_bytes([4; 32]), &bfv::KeyRequest::default())?.secret;
     let plan = LookupPlan::new(context.parameters(), [4, 3])?;
     let keys = LookupKeyFile::generate(&context, &plan, &secret, Seed::from_bytes([5; 32]), None)?;
+    expanded("lookup", |path| Ok(keys.write_expanded(path)?))?;
+    let evaluation = bfv::KeyFile { context, key: (*keys.evaluation).clone() };
+    expanded("integers", |path| Ok(evaluation.write_expanded(path)?))?;
     write("lookup_keys", "small", &(), &keys)
+}
+
+/// Writes expanded keys for their own target and for that of containers.
+fn expanded(name: &str, write: impl FnOnce(&Path) -> Result<u64>) -> Result<()> {
+    fs::create_dir_all(corpus("mapped_evaluation_keys"))?;
+    let path = corpus("mapped_evaluation_keys").join(name);
+    write(&path)?;
+    Ok(put("container", &format!("mapped_evaluation_keys-{name}"), &fs::read(path)?)?)
 }
 
 fn write_ckks() -> Result<()> {
@@ -342,7 +353,9 @@ fn write_key_files() -> Result<()> {
         let evaluation = (*keys.evaluation).clone();
         write("ckks_secret_key", name, &(), &ckks::KeyFile { context: context.clone(), key: keys.secret })?;
         write("ckks_public_key", name, &(), &ckks::KeyFile { context: context.clone(), key: keys.public })?;
-        write("ckks_evaluation_keys", name, &(), &ckks::KeyFile { context: context.clone(), key: evaluation })?;
+        let evaluation = ckks::KeyFile { context: context.clone(), key: evaluation };
+        write("ckks_evaluation_keys", name, &(), &evaluation)?;
+        expanded(&format!("ckks-{name}"), |path| Ok(evaluation.write_expanded(path)?))?;
     }
     write_bootstrapping()
 }

@@ -8,11 +8,13 @@ use std::path::PathBuf;
 use std::process;
 use std::sync::{Arc, OnceLock};
 
+use noren::EvaluationKeys;
 use noren::bgv;
 use noren::bootstrapping::{self, BootstrapKeyFile, Bootstrapper, Mode, Preset};
 use noren::bootstrapping::{EvalMod, Primes, Transform};
 use noren::bootstrapping::{GiantOrder, Group};
 use noren::ckks::{self, Ciphertext, Encoder, Encryptor, KeyRequest};
+use noren::lookup::LookupKeyFile;
 use noren::tfhe;
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::prime::primes_below;
@@ -214,6 +216,46 @@ pub fn mapped_key_file(bytes: &[u8]) {
         let bootstrapper = bootstrapper.expect("all keys are there");
         if bootstrapper.owner().key == ciphertext.key_id() {
             bootstrapper.bootstrap(ciphertext).expect("all keys are there");
+        }
+    }
+}
+
+/// Any bytes in a file are refused, or are evaluation keys or lookup keys with which a ciphertext of their secret key is
+/// multiplied and rotated: words of keys are only numbers.
+///
+/// # Panics
+/// If there is no product or no rotation that the keys serve.
+pub fn mapped_evaluation_keys(bytes: &[u8]) {
+    static X: OnceLock<Ciphertext> = OnceLock::new();
+    let path = file_of(bytes);
+    let of_integers = bgv::KeyFile::<EvaluationKeys>::map(&path, &LIMITS).is_ok();
+    let of_lookups = LookupKeyFile::map(&path, &LIMITS).is_ok();
+    let Ok(file) = ckks::KeyFile::<EvaluationKeys>::map(&path, &LIMITS) else {
+        return;
+    };
+    assert!(!of_integers && !of_lookups, "a file has one kind");
+    let context = ckks_context();
+    if file.context.parameters() != context.parameters() {
+        return;
+    }
+    let x = X.get_or_init(|| {
+        let keys = context.generate_keys(Seed::from_bytes([4; 32]), &KeyRequest::default()).expect("a tiny ring");
+        let message = Encoder::new(context).encode(&[0.5, -0.25], 2, 1).expect("slots");
+        let encryptor = Encryptor::symmetric(context, &keys.secret, Seed::from_bytes([9; 32])).expect("its secret");
+        encryptor.encrypt(&message).expect("its context")
+    });
+    let request = file.key.request();
+    let evaluator = ckks::Evaluator::new(context, Arc::new(file.key)).expect("keys of the context");
+    if evaluator.keys().owner().key != x.key_id() {
+        return;
+    }
+    let limbs = x.level() + 1;
+    if request.relinearization.is_some_and(|most| most >= limbs) {
+        evaluator.square(x).expect("its key is there");
+    }
+    for steps in [1, 2, 3] {
+        if evaluator.check_rotations(x, &[steps]).is_ok() {
+            evaluator.rotate(x, steps).expect("its key is there");
         }
     }
 }

@@ -14,6 +14,7 @@ import numpy as np
 
 from fuzz_api.reading import LARGEST, SAVED, Reader, World, attempt, loaded, saved, unpickled
 from fuzz_api.samples import COMPILED, MODELS, PASSPHRASE, SIGNED, Samples
+from fuzz_api.tfhe_readers import tfhe_array, tfhe_circuit, tfhe_mapped, tfhe_params, tfhe_secret, tfhe_server
 from fuzz_api.tool import tool
 from fuzz_api.verdict import Finding
 from noren import (
@@ -169,6 +170,19 @@ def int_public(w: World) -> None:
         attempt(decrypted, partial(ctx.encrypt, [1], key), ctx, w.good.integer_keys.secret)
 
 
+def mapped(cls: Any, name: str) -> Callable[[World], None]:
+    """Evaluation keys that are mapped unread: used, in place of the good ones, and kept."""
+
+    def run(w: World) -> None:
+        keys = cls.load(w.path, check=False, min_security=0)
+        _ = (keys.owner, keys.nbytes, repr(keys), len(keys))
+        x = w.good.objects[name]
+        attempt(lambda: x.context.evaluator(keys).mul(x, x))
+        attempt(lambda: keys.save(w.output(SAVED), expanded=True))
+
+    return run
+
+
 def int_eval(w: World) -> None:
     keys = loaded(w, bfv.EvaluationKeys, min_security=0)
     saved(w, keys)
@@ -253,64 +267,6 @@ def prepared(check: bool) -> Callable[[World], None]:
         attempt(lambda: found.save(w.output(SAVED)))
 
     return run
-
-
-def tfhe_params(w: World) -> None:
-    params = tfhe.Parameters.from_bytes(w.data)
-    _ = (bytes(params), repr(params), params.log2_failure, params.preset)
-    tfhe.Context(params, threads=1)
-
-
-def tfhe_secret(w: World) -> None:
-    key = loaded(w, tfhe.SecretKey, min_security=0)
-    saved(w, key)
-    for name in ("tfhe.fresh", "bool.result", "light.fresh"):
-        attempt(w.good.tfhe[name.split(".")[0]][0].decrypt, w.good.objects[name], key)
-    attempt(lambda: key.context.encrypt(np.array([True]), key))
-
-
-def tfhe_server(cls: Any) -> Callable[[World], None]:
-    def run(w: World) -> None:
-        keys = loaded(w, cls, min_security=0)
-        saved(w, keys)
-        # Keys of the light set take a second to be made ready.
-        if cls is tfhe.ServerKeys:
-            use_server(w, keys)
-
-    return run
-
-
-def use_server(w: World, keys: Any) -> None:
-    """Compute with keys of a server."""
-    name = w.name.split(".")[0]
-    ctx, good, x = w.good.tfhe[name if name in w.good.tfhe else "tfhe"]
-    ev = ctx.evaluator(keys)
-    ctx.decrypt(ev.bind(x[:1]) & ev.bind(x[1:]), good.secret)
-
-
-def tfhe_circuit(w: World) -> None:
-    keys = loaded(w, tfhe.CircuitKeys, min_security=0)
-    saved(w, keys)
-    ctx, good, x = w.good.tfhe["tfhe"]
-    ev = ctx.evaluator(good.server, keys)
-    ctx.decrypt(ev.lookup(np.arange(256, dtype=np.uint8)[::-1], ev.bind(x[:1])), good.secret)
-
-
-def tfhe_mapped(check: bool) -> Callable[[World], None]:
-    return lambda w: use_server(w, tfhe.ExpandedServerKeys.load(w.path, check=check, min_security=0))
-
-
-def tfhe_array(w: World) -> None:
-    name = w.name.split(".")[0]
-    ctx, keys, _ = w.good.tfhe[name if name in w.good.tfhe else "tfhe"]
-    x = loaded(w, tfhe.EncryptedArray, context=ctx)
-    saved(w, x)
-    repr(x)
-    attempt(lambda: ctx.decrypt(x, keys.secret))
-    if f"{name}.evaluator" in w.good.objects and x.size <= 8:
-        bound = w.good.objects[f"{name}.evaluator"].bind(x)
-        attempt(lambda: ctx.decrypt(bound ^ bound, keys.secret))
-        attempt(lambda: saved(w, bound[:1]))
 
 
 def boot_keys(w: World) -> None:
@@ -473,6 +429,7 @@ CONTAINERS = (
     *BARE,
     *("ckks.params", "ckks.secret", "ckks.public", "ckks.eval", "ckks.plain", "ckks.list", "ckks.table", *CKKS),
     *("int.params", "int.secret", "int.public", "int.eval", "int.table", "lookup.keys", "lookup.matrix", "lookup.line"),
+    *("ckks.mapped", "int.mapped", "lookup.mapped"),
     *("slots.params", "slots.matrix", "slots.prepared", "slots.ct"),
     *("bfv.ct", "bfv.seeded", "bfv.list", "bgv.ct", "bgv.seeded", "bgv.list", "tfhe.params", "tfhe.secret"),
     *("tfhe.server", "tfhe.circuit", "tfhe.mapped", "bool.params", "bool.secret", "bool.server", "bool.mapped"),
@@ -489,7 +446,8 @@ PYTHON: list[Reader] = [
     Reader("ckks.Parameters", ("ckks.params",), ckks_params),
     Reader("ckks.SecretKey", ("ckks.secret", "boot.secret"), ckks_secret),
     Reader("ckks.PublicKey", ("ckks.public",), ckks_public),
-    Reader("ckks.EvaluationKeys", ("ckks.eval",), ckks_eval),
+    Reader("ckks.EvaluationKeys", ("ckks.eval", "ckks.mapped"), ckks_eval),
+    Reader("ckks.EvaluationKeys, check=False", ("ckks.mapped",), mapped(ckks.EvaluationKeys, "ckks.ct"), checks=False),
     Reader("pickles of keys", BARE, bare),
     Reader("ckks.Plaintext", ("ckks.plain",), ckks_plain),
     Reader("ckks.Ciphertext", CKKS, ckks_ct),
@@ -500,12 +458,13 @@ PYTHON: list[Reader] = [
     Reader("bgv.Ciphertext in slots", ("slots.ct",), slot_ct),
     Reader("bfv.SecretKey", ("int.secret",), int_secret),
     Reader("bfv.PublicKey", ("int.public",), int_public),
-    Reader("bfv.EvaluationKeys", ("int.eval",), int_eval),
+    Reader("bfv.EvaluationKeys", ("int.eval", "int.mapped"), int_eval),
+    Reader("bfv.EvaluationKeys, check=False", ("int.mapped",), mapped(bfv.EvaluationKeys, "bfv.ct"), checks=False),
     Reader("bfv.Ciphertext", ("bfv.ct", "bfv.seeded"), integer_ct("bfv")),
     Reader("bgv.Ciphertext", ("bgv.ct", "bgv.seeded"), integer_ct("bgv")),
     Reader("bfv.Context.load", ("bfv.ct", "bfv.list"), integer_list("bfv")),
     Reader("bgv.Context.load", ("bgv.ct", "bgv.list"), integer_list("bgv")),
-    Reader("bfv.LookupKeys", ("lookup.keys",), lookup_keys),
+    Reader("bfv.LookupKeys", ("lookup.keys", "lookup.mapped"), lookup_keys),
     Reader("bfv.PreparedLookup", ("lookup.matrix", "lookup.line"), prepared(check=True)),
     Reader("bfv.PreparedLookup, check=False", ("lookup.matrix", "lookup.line"), prepared(check=False), checks=False),
     Reader("bfv.Lookup", ("function.npy",), table_rule),
@@ -550,10 +509,10 @@ COMMANDS: list[tuple[tuple[str, ...], str]] = [
     (WHOLE, "encrypt --key @int.public {} -o >.ct"),
     (WHOLE, "encrypt --key @tfhe.secret --type int64 {} -o >.ct"),
     (("bounds.json",), "encrypt --key @ckks.public --bounds {} @table.csv -o >.ct"),
-    (("ckks.eval",), "eval sum --keys {} @ckks.table -o >.ct"),
+    (("ckks.eval", "ckks.mapped"), "eval sum --keys {} @ckks.table -o >.ct"),
     (("ckks.table",), "eval variance --keys @ckks.eval {} -o >.ct"),
     *(((f"model.{name}",), f"eval {name} --keys @ckks.eval --model {{}} @ckks.table -o >.ct") for name in MODELS),
-    (("lookup.keys",), "eval lookup --keys {} --function @lookup.matrix @int.table -o >.ct"),
+    (("lookup.keys", "lookup.mapped"), "eval lookup --keys {} --function @lookup.matrix @int.table -o >.ct"),
     (("lookup.matrix", "lookup.line"), "eval lookup --keys @lookup.keys --function {} @int.table -o >.ct"),
     (("int.table",), "eval lookup --keys @lookup.keys --function @lookup.matrix {} -o >.ct"),
     (("boot.keys", "boot.mapped"), "eval bootstrap --keys {} @boot.table -o >.ct"),
@@ -568,7 +527,10 @@ COMMANDS: list[tuple[tuple[str, ...], str]] = [
         ("function.csv",),
         "eval lookup --circuit @tfhe.circuit --keys @tfhe.mapped --function {} --columns x @tfhe.table -o >.ct",
     ),
-    (("tfhe.server", "bool.server", "boot.keys"), "expand {} -o >.mapped"),
+    (
+        ("tfhe.server", "bool.server", "boot.keys", "ckks.eval", "int.eval", "lookup.keys"),
+        "expand {} -o >.mapped",
+    ),
     (("ckks.table",), "decrypt --key @ckks.secret {} -o >.csv"),
     (("ckks.table",), "decrypt --key @ckks.secret --unchecked {} -o >.npy"),
     (("ckks.table",), "decrypt --key @ckks.secret --release 2 {} -o >.csv"),
@@ -583,13 +545,13 @@ TOOL = [Reader(f"noren {command}", takes, run_tool(command)) for takes, command 
 # Of a key only the parameters are read, and compared with their fingerprint.
 OF_KEYS = Reader(
     "noren prepare --params KEY",
-    ("int.public", "int.secret", "int.eval", "lookup.keys"),
+    ("int.public", "int.secret", "int.eval", "int.mapped", "lookup.keys", "lookup.mapped"),
     run_tool("prepare --function gcd --domain 8,5 --params {} -o >.f"),
     checks=False,
 )
 ADDED = {
     "secret.key": ("ckks.secret", "boot.secret", "int.secret"),
-    "eval.keys": ("ckks.eval", "int.eval"),
+    "eval.keys": ("ckks.eval", "ckks.mapped", "int.eval", "int.mapped"),
     "bootstrap.keys": ("boot.keys",),
 }
 ADD = [Reader(f"noren keygen --add, {role}", takes, add_keys(role, takes)) for role, takes in ADDED.items()]

@@ -51,7 +51,7 @@ def loaded(w: World, cls: Any, *, context: Any = None, **options: Any) -> Any:
     # Keys are pickled without their parameters, which are files of their own; keys of bootstrapping are not pickled.
     if w.way == "pickle" and type(good) is cls and f"{w.name}.bare" not in w.good.files and w.name != "boot.keys":
         return unpickled(w, w.name)
-    if hasattr(cls, "load") and (w.way == "file" or w.name in {"boot.mapped", "slots.prepared"}):
+    if hasattr(cls, "load") and (w.way == "file" or w.name.endswith(".mapped") or w.name == "slots.prepared"):
         return cls.load(*first, w.path, **options)
     return cls.from_bytes(*first, w.data, **options)
 

@@ -102,6 +102,8 @@ class Samples:
         self._put("ckks.public", keys.public)
         self._put("ckks.eval", keys.evaluation)
         self._bare("ckks.secret", "ckks.public", "ckks.eval")
+        keys.evaluation.save(self.path("ckks.mapped"), expanded=True)
+        self._found("ckks.mapped")
         self._put("ckks.plain", ctx.encode([1.0, 2.0], slots=4))
         x = self._put("ckks.ct", ctx.encrypt([1.0, -2.0], keys.public, slots=4, seed=self.seed))
         self._put("ckks.seeded", ctx.encrypt([1j, 2.0], keys.secret, seed=self.seed))
@@ -133,6 +135,8 @@ class Samples:
         self._put("int.secret", keys.secret)
         self._put("int.public", keys.public)
         self._put("int.eval", keys.evaluation)
+        keys.evaluation.save(self.path("int.mapped"), expanded=True)
+        self._found("int.mapped")
         self._bare("int.secret", "int.public", "int.eval")
         for name, ctx in (("bfv", self.bfv), ("bgv", self.bgv)):
             x = self._put(f"{name}.ct", ctx.encrypt([1, 2, 3], keys.public, seed=self.seed))
@@ -140,7 +144,10 @@ class Samples:
             ctx.save(self.path(f"{name}.list"), [x, x])
             self._found(f"{name}.list")
         self.plan = bfv.LookupPlan(params, (8, 5))
-        self._put("lookup.keys", self.plan.keygen(keys.secret, seed=self.seed))
+        self._put("lookup.keys", self.plan.keygen(keys.secret, seed=self.seed)).save(
+            self.path("lookup.mapped"), expanded=True
+        )
+        self._found("lookup.mapped")
         x, y = np.indices((8, 5))
         for name, table in (("lookup.matrix", (x * x + 3 * y) % 97), ("lookup.line", (x + y) % 97)):
             self.objects[name] = bfv.Lookup(table).prepare(self.bfv)

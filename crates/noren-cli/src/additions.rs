@@ -8,7 +8,7 @@ use std::sync::Arc;
 use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Progress};
 use noren::programs::Program;
 use noren::programs::{ProgramPlan, Shape};
-use noren::wire::{FileContext, FileKey, Form, Kind, Limits, Object};
+use noren::wire::{ExpandedFileKey, FileContext, FileKey, Form, Kind, Limits, Object};
 use noren::{EvaluationKeys, KeyUse, PublicKey, Resources, SecretKey, Seed, bfv, ckks};
 use noren_rlwe::context::Context;
 use noren_rlwe::key_request::KeyRequest;
@@ -128,13 +128,13 @@ where
     C: FileContext<Parameters: Describe>,
     SecretKey: FileKey<C>,
     PublicKey: FileKey<C>,
-    EvaluationKeys: FileKey<C>,
+    EvaluationKeys: ExpandedFileKey<C>,
 {
     let KeyFile { context, key: secret } = files::read_key::<C, SecretKey>(secret, console)?;
     check_public::<C>(job.out, &secret, console)?;
     let path = job.out.join(EVALUATION);
     let mut evaluation = match path.exists() {
-        true => files::read::<KeyFile<C, EvaluationKeys>>(&(), &path, console)?.key,
+        true => files::open_evaluation_keys::<C>(&path, console)?.key,
         false => EvaluationKeys::new(context.rlwe().parameters(), secret.owner().key),
     };
     check_owner(&secret, &evaluation, &path)?;

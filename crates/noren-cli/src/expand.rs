@@ -3,26 +3,29 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use noren::wire::Kind;
+use noren::wire::{ExpandedFileKey, FileContext, Kind};
+use noren::{EvaluationKeys, bfv, ckks};
 
 use crate::console::Console;
+use crate::describe::Describe;
 use crate::failure::Failure;
 use crate::files;
 use crate::jobs::{Expansion, of_kind};
 use crate::outputs::Force;
 use crate::{bootstrap, tfhe};
 
-/// Expands keys of bootstrapping, or server keys of TFHE, into a file that programs use where it lies
+/// Expands evaluation, lookup, bootstrapping or TFHE server keys into a file that programs use where it lies
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The file is about three times as large. Programs map it: they start at once, and several share one copy. \
+    after_help = "The file is two to three times as large. Programs map it: they start at once, and several share one copy. \
         It is for this machine; what travels is the file that it is made from.\n\n\
         Examples:\n  \
+        noren expand keys/eval.keys -o keys/eval.mapped\n  \
         noren expand keys/bootstrap.keys -o keys/bootstrap.mapped\n  \
         noren expand keys/server.keys -o keys/server.mapped"
 )]
 pub(crate) struct Arguments {
-    /// bootstrap.keys, or server.keys of TFHE
+    /// eval.keys, lookup.keys, bootstrap.keys, or server.keys of TFHE
     input: PathBuf,
     /// The file for the expanded keys
     #[arg(short, long, value_name = "FILE")]
@@ -35,7 +38,10 @@ pub(crate) struct Arguments {
 type Run = fn(Expansion<'_>, &Console) -> Result<(), Failure>;
 
 /// The expansion of each kind of keys.
-const SCHEMES: [(Kind, Run); 4] = [
+const SCHEMES: [(Kind, Run); 7] = [
+    (Kind::CKKS_EVALUATION_KEYS, evaluation_keys::<ckks::Context>),
+    (Kind::INTEGER_EVALUATION_KEYS, evaluation_keys::<bfv::Context>),
+    (Kind::LOOKUP_KEYS, lookup_keys),
     (Kind::BOOTSTRAP_KEYS, bootstrap::expand::run),
     (Kind::EXPANDED_BOOTSTRAP_KEYS, bootstrap::expand::run),
     (Kind::TFHE_KEYS, tfhe::expand::run),
@@ -46,8 +52,22 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let Arguments { input, output, force } = arguments;
     let kind = files::kind(input)?;
     let Some(run) = of_kind(&SCHEMES, kind) else {
-        let (found, needed) = (kind.to_string(), format!("{}, or {}", Kind::BOOTSTRAP_KEYS, Kind::TFHE_KEYS));
+        let needed = [Kind::EVALUATION_KEYS, Kind::LOOKUP_KEYS, Kind::BOOTSTRAP_KEYS].map(Kind::name).join(", ");
+        let (found, needed) = (kind.to_string(), format!("{needed}, or {}", Kind::TFHE_KEYS));
         return Err(Failure::file(input)(noren::Error::WrongKind { found, needed }));
     };
     run(Expansion { input, output, force }, console)
+}
+
+fn evaluation_keys<C: FileContext<Parameters: Describe>>(job: Expansion<'_>, console: &Console) -> Result<(), Failure>
+where
+    EvaluationKeys: ExpandedFileKey<C>,
+{
+    let open = || files::open_evaluation_keys::<C>(job.input, console);
+    job.run(console, open, |keys, to| Ok(keys.write_expanded(to)?))
+}
+
+fn lookup_keys(job: Expansion<'_>, console: &Console) -> Result<(), Failure> {
+    let open = || files::open_lookup_keys(job.input, console);
+    job.run(console, open, |keys, to| Ok(keys.write_expanded(to)?))
 }

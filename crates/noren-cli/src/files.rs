@@ -3,8 +3,9 @@
 use std::io::Read;
 use std::path::Path;
 
-use noren::wire::{FileContext, FileKey, Kind, Limits, Object};
-use noren::{Security, bfv, tfhe};
+use noren::lookup::LookupKeyFile;
+use noren::wire::{ExpandedFileKey, FileContext, FileKey, Kind, Limits, Object};
+use noren::{EvaluationKeys, Security, bfv, tfhe};
 use noren_files::encrypted;
 use noren_rlwe::wire::header::{HEADER_BYTES, Header};
 use noren_rlwe::wire::items::Items;
@@ -25,6 +26,36 @@ pub(crate) fn read_key<C: FileContext<Parameters: Describe>, K: FileKey<C>>(
     let key: KeyFile<C, K> = read_perhaps_decrypted(path, console)?;
     admit(key.context.parameters(), path, console)?;
     Ok(key)
+}
+
+/// Reads evaluation keys with their parameters, or maps those of an expanded file; refuses those that promise too little security.
+pub(crate) fn open_evaluation_keys<C: FileContext<Parameters: Describe>>(
+    path: &Path,
+    console: &Console,
+) -> Result<KeyFile<C, EvaluationKeys>, Failure>
+where
+    EvaluationKeys: ExpandedFileKey<C>,
+{
+    let keys = if kind(path)? == KeyFile::<C, EvaluationKeys>::EXPANDED_KIND {
+        console.inputs().verify(path)?;
+        KeyFile::map(path, &Limits::default()).map_err(Failure::file(path))?
+    } else {
+        console.inputs().read(&(), path)?
+    };
+    admit(keys.context.parameters(), path, console)?;
+    Ok(keys)
+}
+
+/// Reads lookup keys with their parameters, or maps those of an expanded file; refuses those that promise too little security.
+pub(crate) fn open_lookup_keys(path: &Path, console: &Console) -> Result<LookupKeyFile, Failure> {
+    let keys = if kind(path)? == Kind::EXPANDED_LOOKUP_KEYS {
+        console.inputs().verify(path)?;
+        LookupKeyFile::map(path, &Limits::default()).map_err(Failure::file(path))?
+    } else {
+        console.inputs().read(&(), path)?
+    };
+    admit(keys.context.parameters(), path, console)?;
+    Ok(keys)
 }
 
 /// Reads a key of TFHE with its parameters; refuses those that promise too little security.
@@ -69,7 +100,12 @@ pub(crate) fn read_integer_parameters(path: &Path, console: &Console) -> Result<
     const MOST_BYTES: u64 = 1 << 16;
     let kind = kind(path)?;
     match kind {
-        Kind::INTEGER_SECRET_KEY | Kind::INTEGER_PUBLIC_KEY | Kind::INTEGER_EVALUATION_KEYS | Kind::LOOKUP_KEYS => {}
+        Kind::INTEGER_SECRET_KEY
+        | Kind::INTEGER_PUBLIC_KEY
+        | Kind::INTEGER_EVALUATION_KEYS
+        | Kind::EXPANDED_INTEGER_EVALUATION_KEYS
+        | Kind::LOOKUP_KEYS
+        | Kind::EXPANDED_LOOKUP_KEYS => {}
         _ => return read_parameters(path, console),
     }
     if !kind.is_secret() {

@@ -62,6 +62,8 @@ mod tags {
     pub(super) const ELEMENT: u16 = 0x0101;
     /// Of an evaluation key: its first digit.
     pub(super) const DIGIT: u16 = 0x0120;
+    /// Of an expanded evaluation key: its limbs, and more.
+    pub(super) const KEY_LAYOUT: u16 = 0x0130;
 }
 
 #[derive(Serialize)]
@@ -137,7 +139,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let report = match file::kind(&arguments.file)? {
         Some(Kind::BOOTSTRAP_KEYS | Kind::EXPANDED_BOOTSTRAP_KEYS) => Report::bootstrap_keys(&arguments.file),
         // As large as the memory, perhaps.
-        Some(kind @ (Kind::PREPARED_LOOKUP | Kind::PREPARED_SLOT_MATRIX)) => {
+        Some(kind) if MAPPED.contains(&kind) => {
             let container = MappedContainer::open(&arguments.file)?;
             let size = outputs::size(&arguments.file)?;
             let reader = container.reader(kind, &Limits::default());
@@ -161,8 +163,8 @@ fn inspect_standard_input(path: &Path, console: &Console) -> Result<(), Failure>
         return console.report(&Encrypted { path: path.to_owned(), kind: "file under a passphrase", bytes });
     }
     let in_parts =
-        [Kind::BOOTSTRAP_KEYS, Kind::EXPANDED_BOOTSTRAP_KEYS, Kind::PREPARED_LOOKUP, Kind::PREPARED_SLOT_MATRIX];
-    if let Some(kind) = Header::parse(&content).ok().map(|header| header.kind).filter(|kind| in_parts.contains(kind)) {
+        |kind: &Kind| MAPPED.contains(kind) || matches!(*kind, Kind::BOOTSTRAP_KEYS | Kind::EXPANDED_BOOTSTRAP_KEYS);
+    if let Some(kind) = Header::parse(&content).ok().map(|header| header.kind).filter(in_parts) {
         return Err(Failure::input(path, "standard input", kind, "another kind: name the file"));
     }
     let reader = Reader::open_any(&content, &Limits::default());
@@ -170,16 +172,27 @@ fn inspect_standard_input(path: &Path, console: &Console) -> Result<(), Failure>
     console.report(&report.map_err(Failure::file(path))?)
 }
 
+/// Evaluation keys as they lie in memory.
+const EXPANDED: [Kind; 3] =
+    [Kind::EXPANDED_CKKS_EVALUATION_KEYS, Kind::EXPANDED_INTEGER_EVALUATION_KEYS, Kind::EXPANDED_LOOKUP_KEYS];
+
+/// The kinds of files that are mapped.
+const MAPPED: [Kind; 5] = {
+    let [ckks, integers, lookup] = EXPANDED;
+    [ckks, integers, lookup, Kind::PREPARED_LOOKUP, Kind::PREPARED_SLOT_MATRIX]
+};
+
 /// Adds the contents of a file, behind its header, to a report.
 type Show = fn(&mut Report, &mut Reader<'_>) -> noren::Result<()>;
 
 /// What is shown of the files of each kind. Headers of other kinds say what there is to say without parameters.
-const CONTENTS: [(Kind, Show); 25] = [
+const CONTENTS: [(Kind, Show); 28] = [
     (Kind::BOOTSTRAP_PARAMETERS, show_bootstrapping),
     (Kind::CKKS_PARAMETERS, show_parameters::<ckks::Parameters>),
     (Kind::CKKS_SECRET_KEY, show_secret::<ckks::Context>),
     (Kind::CKKS_PUBLIC_KEY, show_parameters::<ckks::Parameters>),
     (Kind::CKKS_EVALUATION_KEYS, show_keys::<ckks::Parameters>),
+    (Kind::EXPANDED_CKKS_EVALUATION_KEYS, show_keys::<ckks::Parameters>),
     (Kind::CKKS_CIPHERTEXT, show_ciphertexts),
     (Kind::CKKS_CIPHERTEXTS, show_ciphertexts),
     (Kind::TABLE, show_table),
@@ -187,10 +200,12 @@ const CONTENTS: [(Kind, Show); 25] = [
     (Kind::INTEGER_SECRET_KEY, show_secret::<bfv::Context>),
     (Kind::INTEGER_PUBLIC_KEY, show_parameters::<bfv::Parameters>),
     (Kind::INTEGER_EVALUATION_KEYS, show_keys::<bfv::Parameters>),
+    (Kind::EXPANDED_INTEGER_EVALUATION_KEYS, show_keys::<bfv::Parameters>),
     (Kind::BGV_CIPHERTEXT, show_ciphertexts),
     (Kind::BFV_CIPHERTEXT, show_ciphertexts),
     (Kind::INTEGER_TABLE, show_integer_table),
     (Kind::LOOKUP_KEYS, show_keys::<bfv::Parameters>),
+    (Kind::EXPANDED_LOOKUP_KEYS, show_keys::<bfv::Parameters>),
     (Kind::PREPARED_LOOKUP, show_function),
     (Kind::TFHE_PARAMETERS, show_tfhe),
     (Kind::TFHE_SECRET_KEY, show_tfhe),
@@ -215,7 +230,7 @@ impl Report {
             version: reader.header().version,
             bytes,
             sections: Some(reader.sections().len()),
-            form,
+            form: if EXPANDED.contains(&kind) { Some("expanded") } else { form },
             fingerprint: short_fingerprint(&reader.header().fingerprint),
             owner: owner(kind, reader.sections())?.map(|key| key.to_string()),
             digest: "ok",
@@ -362,9 +377,14 @@ fn owner(kind: Kind, sections: &[Section<'_>]) -> noren::Result<Option<KeyId>> {
         }
         Kind::TFHE_COLUMNS => name(find(1, tags::TFHE_CIPHERTEXTS)),
         // The first key leads from the main secret to the sparse one, that of switching to the secret of the ciphertexts.
-        Kind::KEY_SWITCH_KEY | Kind::LOOKUP_KEYS | Kind::SWITCH_KEYS | Kind::SWITCHING_KEYS => {
+        Kind::KEY_SWITCH_KEY
+        | Kind::LOOKUP_KEYS
+        | Kind::EXPANDED_LOOKUP_KEYS
+        | Kind::SWITCH_KEYS
+        | Kind::SWITCHING_KEYS => {
             let both = find(0, tags::OWNER).map(|section| section.array::<{ 2 * KeyId::BYTES }>()).transpose()?;
-            let at = if kind == Kind::LOOKUP_KEYS { KeyId::BYTES } else { 0 };
+            let of_lookups = matches!(kind, Kind::LOOKUP_KEYS | Kind::EXPANDED_LOOKUP_KEYS);
+            let at = if of_lookups { KeyId::BYTES } else { 0 };
             Ok(both.map(|ids| KeyId(std::array::from_fn(|i| ids[at + i]))))
         }
         // Sections of other libraries have other meanings.
@@ -396,6 +416,11 @@ fn keys(sections: &[Section<'_>], before: usize, parameters: &Parameters) -> nor
                         Some((name, true)) => format!("{} {name}", automorphism(section, exponent)?),
                         None => return Err(section.value("the set of the key", set, "0 to 3")),
                     };
+                }
+                // Of an expanded key; that of the seventeenth digit is a polynomial.
+                tags::KEY_LAYOUT if section.encoding() == Encoding::Words => {
+                    let [limbs, _] = section.word_array()?;
+                    key.level = usize::try_from(limbs).unwrap_or(usize::MAX).saturating_sub(1);
                 }
                 tags::DIGIT => key.level = section.window()?.end.saturating_sub(parameters.first_limb() + 1),
                 _ => {}

@@ -1,13 +1,18 @@
 //! Jobs: what the verbs ask of the scheme of a key, and tables of what serves each kind of file.
 
-use std::path::Path;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 use noren::programs::columns::Element;
-use noren::wire::Kind;
+use noren::wire::{Destination, Kind};
 use noren_rlwe::wire::file::Access;
+use serde::Serialize;
 
+use crate::console::Console;
+use crate::describe::words::bytes;
 use crate::failure::Failure;
 use crate::outputs::{Force, Output};
+use crate::progress;
 use crate::tables::dialect::Style;
 use crate::tables::numbers::Numbers;
 
@@ -53,6 +58,36 @@ pub(crate) struct Expansion<'a> {
     pub(crate) input: &'a Path,
     pub(crate) output: &'a Path,
     pub(crate) force: &'a Force,
+}
+
+/// A file of expanded keys.
+#[derive(Serialize)]
+struct Expanded {
+    path: PathBuf,
+    bytes: u64,
+}
+
+impl fmt::Display for Expanded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "wrote {}, {}", self.path.display(), bytes(self.bytes as f64))
+    }
+}
+
+impl Expansion<'_> {
+    /// Opens the keys and writes them as they lie in memory; refuses an existing output before.
+    pub(crate) fn run<K>(
+        &self,
+        console: &Console,
+        open: impl FnOnce() -> Result<K, Failure>,
+        write: impl FnOnce(K, Destination<'_>) -> Result<u64, Failure>,
+    ) -> Result<(), Failure> {
+        let output = Output::new(self.output, self.force)?;
+        let keys = open()?;
+        let shown = progress::spinner("expanding the keys".to_owned());
+        let bytes = write(keys, output.destination())?;
+        drop(shown);
+        console.report(&Expanded { path: output.path().to_owned(), bytes })
+    }
 }
 
 /// What serves files of this kind, in a table by kind.

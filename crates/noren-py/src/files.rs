@@ -19,6 +19,11 @@ pub(crate) fn destination(path: &Path, force: bool) -> Destination<'_> {
     Destination { path, existing: if force { Existing::Replace } else { Existing::Keep } }
 }
 
+/// Limits for a file of keys: of an expanded one the digest is compared only where `check` asks for it.
+pub(crate) fn limits(check: bool) -> Limits {
+    Limits { check_digest: check, ..Limits::default() }
+}
+
 /// Reads a secret key, which may be under a passphrase.
 pub(crate) fn load_secret<K: Object<Context = ()> + Send>(
     py: Python<'_>,

@@ -154,19 +154,67 @@ macro_rules! key_classes {
                 }
             }
         );
-        key_classes!(@open
+        key_classes!(@key
             /// Encrypts; for everybody. Can be pickled.
             $public, "PublicKey", PublicKey, $module, $scheme, $parameters, __reduce__,
             [$($(#[$context_doc])* $getter: $context_class),+]
-            {}
+            {
+                /// Reads the key and its parameters from a file, as the tool ``noren`` writes it too.
+                ///
+                /// min_security: see ``from_bytes``. Raises OSError, and what ``from_bytes`` raises.
+                #[staticmethod]
+                #[pyo3(signature = (path, *, min_security = $crate::admission::USUAL), text_signature = "(path, *, min_security=128)")]
+                fn load(py: Python<'_>, path: PathBuf, min_security: u32) -> PyResult<Self> {
+                    let file = detached(py, || noren::$scheme::KeyFile::read_file(&(), &path, &Limits::default()))?;
+                    Self::admitted(py, &path.display().to_string(), file, min_security)
+                }
+
+                /// Writes the key and its parameters to a file, as a whole or not at all.
+                ///
+                /// force: whether a file that exists is replaced. Raises FileExistsError without it, and OSError.
+                #[pyo3(signature = (path, *, force = false))]
+                fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
+                    detached(py, || self.0.write_file(&(), Form::Packed, $crate::files::destination(&path, force)))
+                }
+            }
         );
-        key_classes!(@open
+        key_classes!(@key
             /// Evaluates; nothing in it decrypts. Can be pickled.
             ///
             /// ``keys | more`` has the keys of both, of one secret; ``Context.evaluation_keys`` makes more of them.
             $evaluation, "EvaluationKeys", EvaluationKeys, $module, $scheme, $parameters, __reduce__,
             [$($(#[$context_doc])* $getter: $context_class),+]
             {
+                /// Reads the keys and their parameters from a file, as the tool ``noren`` writes it too; maps an expanded one,
+                /// whose keys all processes that map it share. Who can write to an expanded file must be trusted.
+                ///
+                /// check: whether the file is compared with its digest; an expanded one is read as a whole for that.
+                /// min_security: see ``from_bytes``. Raises OSError, and what ``from_bytes`` raises.
+                #[staticmethod]
+                #[pyo3(signature = (path, *, check = true, min_security = $crate::admission::USUAL),
+                    text_signature = "(path, *, check=True, min_security=128)")]
+                fn load(py: Python<'_>, path: PathBuf, check: bool, min_security: u32) -> PyResult<Self> {
+                    let limits = $crate::files::limits(check);
+                    let file = detached(py, || noren::$scheme::KeyFile::<EvaluationKeys>::open(&path, &limits))?;
+                    Self::admitted(py, &path.display().to_string(), file, min_security)
+                }
+
+                /// Writes the keys and their parameters to a file, as a whole or not at all.
+                ///
+                /// force: whether a file that exists is replaced.
+                /// expanded: whether the keys are written as they lie in memory, for ``load`` to map. Such a file is larger, and for
+                ///     the machine that it was made on.
+                ///
+                /// Raises FileExistsError without ``force``, OSError, and Error if the disk has no room for expanded keys.
+                #[pyo3(signature = (path, *, force = false, expanded = false))]
+                fn save(&self, py: Python<'_>, path: PathBuf, force: bool, expanded: bool) -> PyResult<()> {
+                    let to = $crate::files::destination(&path, force);
+                    detached(py, || match expanded {
+                        true => self.0.write_expanded(to).map(drop),
+                        false => self.0.write_file(&(), Form::Packed, to),
+                    })
+                }
+
                 /// All keys of both sets, which are of one secret; where both have a key, the one that serves more limbs.
                 ///
                 /// Raises ParameterMismatchError for keys of other parameters, Error for those of another secret.
@@ -187,37 +235,6 @@ macro_rules! key_classes {
                 }
 
                 $($sets)*
-            }
-        );
-    };
-    // A key that is no secret: its files are in clear.
-    (@open
-        $(#[$doc:meta])* $name:ident, $python:literal, $inner:ty, $module:literal, $scheme:ident, $parameters:ident, $reduce:ident,
-        $contexts:tt
-        {$($more:tt)*}
-    ) => {
-        key_classes!(@key
-            $(#[$doc])* $name, $python, $inner, $module, $scheme, $parameters, $reduce, $contexts
-            {
-            /// Reads the key and its parameters from a file, as the tool ``noren`` writes it too.
-            ///
-            /// min_security: see ``from_bytes``. Raises OSError, and what ``from_bytes`` raises.
-            #[staticmethod]
-            #[pyo3(signature = (path, *, min_security = $crate::admission::USUAL), text_signature = "(path, *, min_security=128)")]
-            fn load(py: Python<'_>, path: PathBuf, min_security: u32) -> PyResult<Self> {
-                let file = detached(py, || noren::$scheme::KeyFile::read_file(&(), &path, &Limits::default()))?;
-                Self::admitted(py, &path.display().to_string(), file, min_security)
-            }
-
-            /// Writes the key and its parameters to a file, as a whole or not at all.
-            ///
-            /// force: whether a file that exists is replaced. Raises FileExistsError without it, and OSError.
-            #[pyo3(signature = (path, *, force = false))]
-            fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
-                detached(py, || self.0.write_file(&(), Form::Packed, $crate::files::destination(&path, force)))
-            }
-
-            $($more)*
             }
         );
     };
@@ -263,7 +280,14 @@ macro_rules! key_classes {
                 $parameters(self.0.context.parameters().clone())
             }
 
-            /// Bytes in memory.
+            /// The identity of the secret key that it belongs to, in hexadecimal: keys and ciphertexts with the same owner are of one
+            /// secret key. It is public.
+            #[getter]
+            fn owner(&self) -> String {
+                self.0.key.owner().key.to_hex()
+            }
+
+            /// Bytes in memory; of mapped keys, those of the file that hold them.
             #[getter]
             fn nbytes(&self) -> u64 {
                 self.0.key.bytes()

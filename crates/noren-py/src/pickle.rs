@@ -64,7 +64,12 @@ pub(crate) fn bytes_beside<'py, C: Sync>(
     context: &C,
     form: Form,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    Ok(PyBytes::new(py, &detached(py, || Ok(object.to_bytes(context, form)))?))
+    let bytes = detached(py, || {
+        let bytes = object.to_bytes(context, form);
+        object.check_files()?;
+        Ok(bytes)
+    })?;
+    Ok(PyBytes::new(py, &bytes))
 }
 
 /// The hash of parameters: the first bytes of their fingerprint.

@@ -172,7 +172,7 @@ impl KeySwitchKey {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] for a context of other parameters, [`Error::KeyLevel`] for more limbs than the key has,
-    /// [`Error::Parameters`] for none.
+    /// [`Error::Parameters`] for none, [`Error::FileChanged`] for a key in a mapped file that has changed.
     pub fn at_limbs(&self, context: &Context, limbs: usize) -> Result<Self> {
         context.parameters().check_fingerprint(self.fingerprint(), "the key switching key")?;
         if limbs > self.limbs {
@@ -189,6 +189,7 @@ impl KeySwitchKey {
             let [b, a] = ring.key_pair(&self.pairs, digit);
             ring.set_key_pair(&mut pairs, digit, [&b, &a]);
         }
+        self.check_file()?;
         Ok(Self { pairs, shape: self.shape, seed: self.seed.clone(), limbs, owner: self.owner, from: self.from })
     }
 

@@ -47,6 +47,12 @@ impl KeyId {
         Self(id)
     }
 
+    /// All bytes in hexadecimal: 32 digits. [`Display`](fmt::Display) shows the first 8 of them.
+    #[must_use]
+    pub fn to_hex(self) -> String {
+        format!("{:032x}", u128::from_be_bytes(self.0))
+    }
+
     /// Refuses a thing of another secret key than this one.
     ///
     /// # Errors
@@ -97,6 +103,9 @@ mod tests {
         assert_eq!(id, KeyId::of_secret(&[7; 32], &secret));
         assert_ne!(id, KeyId::of_secret(&[8; 32], &secret), "other parameters");
         assert_ne!(id, KeyId::of_secret(&[7; 32], &[1, 0, -1, 0]), "another secret");
+        let (all, shown) = (id.to_hex(), id.to_string());
+        assert!(all.len() == 32 && all.starts_with(&shown), "{all}");
+        assert_eq!(KeyId([0x0a; 16]).to_hex(), "0a".repeat(16));
     }
 
     #[test]

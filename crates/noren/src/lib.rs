@@ -59,7 +59,7 @@ pub mod switching;
 
 /// Bytes for files and for the network.
 pub mod wire {
-    pub use noren_rlwe::wire::key_file::{FileContext, FileKey};
+    pub use noren_rlwe::wire::key_file::{ExpandedFileKey, FileContext, FileKey};
     pub use noren_rlwe::wire::kind::Kind;
     pub use noren_rlwe::wire::object::Object;
     pub use noren_rlwe::wire::publish::{Destination, Existing};

@@ -4,7 +4,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use noren::EvaluationKeys;
 use noren::circuits::recorder::CircuitUsage;
 use noren::ckks::{Ciphertext, Context, Evaluator};
 use noren::programs::EncryptedTable;
@@ -77,7 +76,7 @@ fn lowest(ciphertexts: &[Ciphertext]) -> usize {
 
 /// Runs the program.
 pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
-    let keys = files::read_key::<Context, EvaluationKeys>(job.keys, console)?;
+    let keys = files::open_evaluation_keys::<Context>(job.keys, console)?;
     let evaluator = Evaluator::new(&keys.context, Arc::new(keys.key))?;
     let table = files::read::<EncryptedTable<Ciphertext>>(&keys.context, job.input, console)?;
     let owner = evaluator.keys().owner().key;

@@ -4,7 +4,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use noren::EvaluationKeys;
 use noren::bfv::{Ciphertext, Context, Evaluator};
 use noren::programs::{IntegerLayout, IntegerTable};
 use serde::Serialize;
@@ -41,7 +40,7 @@ struct Report {
 }
 
 pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
-    let file = files::read_key::<Context, EvaluationKeys>(job.keys, console)?;
+    let file = files::open_evaluation_keys::<Context>(job.keys, console)?;
     let table = files::read::<IntegerTable>(&file.context, job.input, console)?;
     let layout = table.layout();
     if layout.stretch() > 1 || layout.per_column() > 1 {

@@ -8,7 +8,7 @@ use std::time::Instant;
 use noren::Resources;
 use noren::bfv::{Ciphertext, Context, Evaluator};
 use noren::error::Error;
-use noren::lookup::{Line, Lookup, LookupKeyFile, LookupPlan, Step};
+use noren::lookup::{Line, Lookup, LookupPlan, Step};
 use noren::programs::{IntegerLayout, IntegerTable};
 use noren::wire::{Kind, Limits};
 use serde::Serialize;
@@ -53,7 +53,7 @@ struct Report {
 
 pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let found = files::kind(job.keys)?;
-    if found != Kind::LOOKUP_KEYS {
+    if !matches!(found, Kind::LOOKUP_KEYS | Kind::EXPANDED_LOOKUP_KEYS) {
         let (found, needed) = (found.to_string(), Kind::LOOKUP_KEYS.to_string());
         return Err(Failure::file(job.keys)(Error::WrongKind { found, needed }));
     }
@@ -71,7 +71,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let together = together(lookup.plan(), pairs, job.output.path())?;
 
     let shown = progress::spinner("reading the keys".to_owned());
-    let keys = files::read::<LookupKeyFile>(&(), job.keys, console)?;
+    let keys = files::open_lookup_keys(job.keys, console)?;
     keys.check(lookup.plan()).map_err(Failure::file(job.keys))?;
     for column in &columns {
         let owner = keys.owner().key;

@@ -101,7 +101,13 @@ fn what_cannot_be_planned_or_made_is_refused() {
         }
     }
     let expand = ["expand", "keys/secret.key", "-o", "out.mapped"];
-    sandbox.refused(&expand, &["keys/secret.key: found secret key with CKKS parameters", "needed bootstrapping keys"]);
+    sandbox.refused(
+        &expand,
+        &[
+            "keys/secret.key: found secret key with CKKS parameters",
+            "needed evaluation keys, lookup keys, bootstrapping keys",
+        ],
+    );
     let eval = ["eval", "bootstrap", "--keys", "cut.keys", "keys/public.key", "-o", "out.ct"];
     sandbox.refused(&eval, &["cut.keys", "truncated"]);
     let eval = ["eval", "mean", "--keys", "keys/bootstrap.keys", "keys/bootstrap.keys", "-o", "out.ct"];

@@ -16,7 +16,7 @@ fn table([rows, columns]: [usize; 2], header: &str) -> String {
 }
 
 /// A sandbox with keys, a table of two columns in `table.ct`, and a matrix.
-fn with_keys(name: &str) -> Sandbox {
+pub fn with_keys(name: &str) -> Sandbox {
     let sandbox = Sandbox::new(name);
     let check = ["params", "check", "--index", "57", "--modulus", "7", "--security", "none", "-o", "ring.params"];
     sandbox.done(&[&check[..], &["--log-q", "45,45", "--log-p", "48"]].concat());
@@ -27,7 +27,7 @@ fn with_keys(name: &str) -> Sandbox {
     sandbox
 }
 
-fn eval<'a>(keys: &'a str, matrix: &'a str, input: &'a str) -> [&'a str; 9] {
+pub fn eval<'a>(keys: &'a str, matrix: &'a str, input: &'a str) -> [&'a str; 9] {
     ["eval", "matrix", "--keys", keys, "--matrix", matrix, input, "-o", "product.ct"]
 }
 

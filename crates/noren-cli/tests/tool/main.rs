@@ -6,6 +6,7 @@ mod bench;
 mod bootstrap;
 mod compare;
 mod cyclotomic;
+mod expansions;
 mod integers;
 mod lookup;
 mod lookup_refusals;

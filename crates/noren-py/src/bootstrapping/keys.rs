@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use noren::Resources;
 use noren::bootstrapping::{
-    BootstrapKeyFile, BootstrapKeys, BootstrapPlan, Footprint, Mode, Parameters, Preset, Progress, measure,
+    BootstrapKeyFile, BootstrapKeys, BootstrapPlan, Footprint, Mode, Parameters, Preset, Progress, expanded_bytes,
+    measure,
 };
 use noren::ckks::KeyRequest;
 use noren::wire::{Form, Limits, Object};
+use noren_rlwe::wire::file::directory_of;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 
@@ -20,7 +22,7 @@ use crate::ckks::keys::{PyEvaluationKeys, PySecretKey};
 use crate::ckks::parameters::PyParameters;
 use crate::display::size;
 use crate::errors::raise;
-use crate::files::destination;
+use crate::files::{destination, limits};
 use crate::key_sets;
 use crate::pickle::bytes_of;
 use crate::progress::Heard;
@@ -286,34 +288,76 @@ impl PyBootstrapKeys {
         })
     }
 
-    /// Reads keys from a file, with their parameters; a file of ``noren expand`` is mapped. progress: see ``generate``.
+    /// Writes the keys of a file as they lie in memory into another, for ``load`` to map; returns its bytes. No more than a key is
+    /// held. ``noren expand`` does it too.
     ///
+    /// force: whether a file that exists is replaced.
+    /// progress: see ``generate``.
+    ///
+    /// Such a file is larger, and for the machine that it was made on. Raises FileExistsError without ``force``, OSError, WireError
+    /// for a damaged file or one of another kind, Error if the disk has no room.
+    #[staticmethod]
+    #[pyo3(signature = (source, path, *, force = false, progress = None))]
+    fn expand(
+        py: Python<'_>,
+        source: PathBuf,
+        path: PathBuf,
+        force: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<u64> {
+        let heard = Heard::new(progress);
+        let mut hear = |p: Progress| heard.call(p.done, p.of);
+        heard.watch(py, || {
+            let limits = Limits::default();
+            let parameters = BootstrapKeyFile::read_parameters(&source, &limits)?;
+            let room = Footprint { memory: 0, disk: expanded_bytes(&parameters)? };
+            room.check(&Resources::of_machine(directory_of(&path)))?;
+            BootstrapKeyFile::expand(&source, destination(&path, force), &limits, &mut hear)
+        })
+    }
+
+    /// Reads keys from a file, with their parameters; an expanded file is mapped, and all processes that map it share the keys.
+    /// Who can write to an expanded file must be trusted.
+    ///
+    /// progress: see ``generate``.
+    /// check: whether the file is compared with its digest; an expanded one is read as a whole for that.
     /// min_security: the bits of security that its parameters must promise; 0 for tests.
     ///
     /// Raises OSError, WireError for a damaged file or one of another kind, MissingKeyError that names all keys that
     /// bootstrapping needs and the file lacks, InsecureError for less security, Error if this machine has not the memory.
     #[staticmethod]
-    #[pyo3(signature = (path, *, progress = None, min_security = USUAL),
-        text_signature = "(path, *, progress=None, min_security=128)")]
-    fn load(py: Python<'_>, path: PathBuf, progress: Option<Py<PyAny>>, min_security: u32) -> PyResult<Self> {
+    #[pyo3(signature = (path, *, progress = None, check = true, min_security = USUAL),
+        text_signature = "(path, *, progress=None, check=True, min_security=128)")]
+    fn load(
+        py: Python<'_>,
+        path: PathBuf,
+        progress: Option<Py<PyAny>>,
+        check: bool,
+        min_security: u32,
+    ) -> PyResult<Self> {
         // Before gigabytes of keys are read.
         let parameters = detached(py, || BootstrapKeyFile::read_parameters(&path, &Limits::default()))?;
         admit(py, &path.display().to_string(), parameters.spec().security, min_security)?;
         let heard = Heard::new(progress);
         let mut hear = |p: Progress| heard.call(p.done, p.of);
         let resources = Resources::of_machine(&path);
-        let file = heard.watch(py, || BootstrapKeyFile::open(&path, &Limits::default(), &resources, &mut hear))?;
+        let file = heard.watch(py, || BootstrapKeyFile::open(&path, &limits(check), &resources, &mut hear))?;
         Ok(Self(Arc::new(file)))
     }
 
     /// Writes the keys and their parameters to a file, as a whole or not at all.
     ///
     /// force: whether a file that exists is replaced.
+    /// expanded: whether the keys are written as they lie in memory: see ``expand``.
     ///
-    /// Raises FileExistsError without ``force``, and OSError.
-    #[pyo3(signature = (path, *, force = false))]
-    fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
-        detached(py, || self.0.write_file(&(), Form::Packed, destination(&path, force)))
+    /// Raises FileExistsError without ``force``, OSError, and Error if the disk has no room for expanded keys.
+    #[pyo3(signature = (path, *, force = false, expanded = false))]
+    fn save(&self, py: Python<'_>, path: PathBuf, force: bool, expanded: bool) -> PyResult<()> {
+        let to = destination(&path, force);
+        detached(py, || match expanded {
+            true => self.0.write_expanded(to).map(drop),
+            false => self.0.write_file(&(), Form::Packed, to),
+        })
     }
 
     /// The keys that ``bytes(keys)`` gave. Raises what ``load`` raises.
@@ -345,6 +389,13 @@ impl PyBootstrapKeys {
     #[getter]
     fn evaluation(&self) -> PyEvaluationKeys {
         PyEvaluationKeys::new(&self.0.context, self.0.keys.evaluation.as_ref().clone())
+    }
+
+    /// The identity of the secret key that they belong to, in hexadecimal: keys and ciphertexts with the same owner are of one secret
+    /// key. It is public.
+    #[getter]
+    fn owner(&self) -> String {
+        self.0.keys.owner().key.to_hex()
     }
 
     /// Bytes in memory, or of the mapped file.

@@ -136,6 +136,13 @@ impl PyCiphertext {
         PyParameters(self.context.parameters().clone())
     }
 
+    /// The identity of the secret key that it belongs to, in hexadecimal: keys and ciphertexts with the same owner are of one secret
+    /// key. It is public.
+    #[getter]
+    fn owner(&self) -> String {
+        self.inner.key_id().to_hex()
+    }
+
     /// Bytes in memory.
     #[getter]
     fn nbytes(&self) -> u64 {

@@ -99,6 +99,13 @@ macro_rules! ciphertext_class {
                 PyIntegerParameters(self.context.parameters().clone())
             }
 
+            /// The identity of the secret key that it belongs to, in hexadecimal: keys and ciphertexts with the same owner are of one secret
+            /// key. It is public.
+            #[getter]
+            fn owner(&self) -> String {
+                self.inner.key_id().to_hex()
+            }
+
             /// Bytes in memory.
             #[getter]
             fn nbytes(&self) -> u64 {

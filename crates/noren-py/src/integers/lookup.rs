@@ -16,7 +16,7 @@ use pyo3::types::PyBytes;
 use crate::admission::{USUAL, admit};
 use crate::array::{detached, detached_by};
 use crate::errors::{EncodingError, raise, raise_of_integers};
-use crate::files::destination;
+use crate::files::{destination, limits};
 use crate::integers::classes::PyBfvContext;
 use crate::integers::keys::{PyIntegerEvaluationKeys, PyIntegerSecretKey};
 use crate::integers::parameters::PyIntegerParameters;
@@ -222,7 +222,14 @@ impl PyLookupKeys {
         PyIntegerEvaluationKeys::new(&self.0.context, self.0.evaluation.as_ref().clone())
     }
 
-    /// The bytes of the keys of lookups in memory.
+    /// The identity of the secret key that they belong to, in hexadecimal: keys and ciphertexts with the same owner are of one secret
+    /// key. It is public.
+    #[getter]
+    fn owner(&self) -> String {
+        self.0.owner().key.to_hex()
+    }
+
+    /// The bytes of the keys of lookups in memory; of mapped keys, those of the file that hold them.
     #[getter]
     fn nbytes(&self) -> u64 {
         self.0.keys.bytes()
@@ -241,13 +248,16 @@ impl PyLookupKeys {
         Ok(Self(Arc::new(file)))
     }
 
-    /// Reads keys with their plan and parameters from a file, as the tool ``noren`` writes it too.
+    /// Reads keys with their plan and parameters from a file, as the tool ``noren`` writes it too; maps an expanded one, whose
+    /// keys all processes that map it share. Who can write to an expanded file must be trusted.
     ///
+    /// check: whether the file is compared with its digest; an expanded one is read as a whole for that.
     /// min_security: see ``from_bytes``. Raises OSError, and what ``from_bytes`` raises.
     #[staticmethod]
-    #[pyo3(signature = (path, *, min_security = USUAL), text_signature = "(path, *, min_security=128)")]
-    fn load(py: Python<'_>, path: PathBuf, min_security: u32) -> PyResult<Self> {
-        let file = detached(py, || LookupKeyFile::read_file(&(), &path, &Limits::default()))?;
+    #[pyo3(signature = (path, *, check = true, min_security = USUAL),
+        text_signature = "(path, *, check=True, min_security=128)")]
+    fn load(py: Python<'_>, path: PathBuf, check: bool, min_security: u32) -> PyResult<Self> {
+        let file = detached(py, || LookupKeyFile::open(&path, &limits(check)))?;
         admit(py, &path.display().to_string(), file.context.parameters().rlwe().security(), min_security)?;
         Ok(Self(Arc::new(file)))
     }
@@ -255,11 +265,17 @@ impl PyLookupKeys {
     /// Writes the keys, their plan and their parameters to a file, as a whole or not at all.
     ///
     /// force: whether a file that exists is replaced.
+    /// expanded: whether the keys are written as they lie in memory, for ``load`` to map. Such a file is larger, and for the
+    ///     machine that it was made on.
     ///
-    /// Raises FileExistsError without ``force``, and OSError.
-    #[pyo3(signature = (path, *, force = false))]
-    fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
-        detached(py, || self.0.write_file(&(), Form::Packed, destination(&path, force)))
+    /// Raises FileExistsError without ``force``, OSError, and Error if the disk has no room for expanded keys.
+    #[pyo3(signature = (path, *, force = false, expanded = false))]
+    fn save(&self, py: Python<'_>, path: PathBuf, force: bool, expanded: bool) -> PyResult<()> {
+        let to = destination(&path, force);
+        detached(py, || match expanded {
+            true => self.0.write_expanded(to).map(drop),
+            false => self.0.write_file(&(), Form::Packed, to),
+        })
     }
 
     fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {

@@ -65,6 +65,13 @@ impl PyEncryptedTable {
         PyParameters(self.context.parameters().clone())
     }
 
+    /// The identity of the secret key that it belongs to, in hexadecimal: keys and ciphertexts with the same owner are of one secret
+    /// key. It is public.
+    #[getter]
+    fn owner(&self) -> String {
+        self.inner.ciphertexts()[0].key_id().to_hex()
+    }
+
     /// The table that ``bytes(table)`` gave.
     ///
     /// Raises WireError for bytes that are damaged or of another kind, ParameterMismatchError for other parameters.

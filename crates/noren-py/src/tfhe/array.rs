@@ -143,6 +143,13 @@ impl PyEncryptedArray {
         PyTfheParameters(self.context.parameters().clone())
     }
 
+    /// The identity of the secret key that it belongs to, in hexadecimal: keys and ciphertexts with the same owner are of one secret
+    /// key. It is public.
+    #[getter]
+    fn owner(&self) -> String {
+        self.column.owner().key.to_hex()
+    }
+
     fn __len__(&self) -> PyResult<usize> {
         self.shape.first().copied().ok_or_else(|| PyTypeError::new_err("an array of no dimension has no length"))
     }

@@ -167,6 +167,13 @@ macro_rules! key_class {
                 PyTfheParameters(self.file.parameters.clone())
             }
 
+            /// The identity of the secret key that it belongs to, in hexadecimal: keys and ciphertexts with the same owner are of one
+            /// secret key. It is public.
+            #[getter]
+            fn owner(&self) -> String {
+                self.file.key.owner().key.to_hex()
+            }
+
             /// The key that ``bytes(key)`` gave, with its parameters.
             ///
             /// min_security: the bits of security that its parameters must promise; 0 for tests.
@@ -345,6 +352,13 @@ impl PyTfheExpandedServerKeys {
     #[getter]
     fn parameters(&self) -> PyTfheParameters {
         self.context().parameters()
+    }
+
+    /// The identity of the secret key that they belong to, in hexadecimal: keys and ciphertexts with the same owner are of one secret
+    /// key. It is public.
+    #[getter]
+    fn owner(&self) -> String {
+        self.0.keys.owner().key.to_hex()
     }
 
     fn __repr__(&self) -> String {

@@ -12,13 +12,16 @@ use noren_ring::ring::Ring;
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::keys::{KeyOutline, KeySwitchKey};
+use crate::keys::{EvaluationKeys, KeyOutline, KeySwitchKey};
 use crate::owner::{KeyId, Owner};
+use crate::resources::Resources;
 use crate::shape::KeyShape;
+use crate::wire::file::{self, Access};
 use crate::wire::keys::{
     KEY, SEED, SEED_BYTES, SHAPE, SHAPE_WORDS, SWITCH_BYTES, key_ring, read_shape, read_switch_ids, switch_ids,
 };
 use crate::wire::kind::Kind;
+use crate::wire::publish::Destination;
 use crate::wire::reader::{Limits, Reader};
 use crate::wire::regular;
 use crate::wire::section::Section;
@@ -87,6 +90,53 @@ impl MappedContainer {
         let start = section.offset() as usize / size_of::<u64>();
         let row = MappedRow::new(&self.0, start..start + words);
         row.ok_or_else(|| section.value("the words of a section", words, "within the file".to_owned()))
+    }
+}
+
+/// Writes a container that is meant to be mapped, as a whole or not at all; gives its bytes. `check` refuses, after all was
+/// written, what lies in a mapped file itself and has changed there; `what` names the disk space in the error.
+///
+/// # Errors
+/// [`Error::Resources`] before anything is written if the disk has no room for it, [`Error::Io`] with the path,
+/// [`Error::Exists`] for a file that is kept, and the error of `check`.
+pub fn write_to_map(
+    to: Destination<'_>,
+    writer: &Writer<'_>,
+    what: &'static str,
+    check: impl FnOnce() -> Result<()>,
+) -> Result<u64> {
+    let bytes = writer.encoded_len();
+    // Those of an interrupted run take room that is needed now.
+    file::remove_leftovers(to.path);
+    let resources = Resources::of_machine(file::directory_of(to.path));
+    resources.check_disk(bytes, what, "make room, or choose another place")?;
+    file::make_atomically(to, Access::Default, |file| {
+        writer.write_to(file).map_err(|source| Error::Io { path: to.path.to_owned(), source })?;
+        check()
+    })?;
+    Ok(bytes)
+}
+
+impl EvaluationKeys {
+    /// Adds the sections of all keys as they lie in memory: the identity of the secret key, then one item for each key.
+    pub fn write_expanded<'a>(&'a self, context: &Context, writer: &mut Writer<'a>) {
+        self.write_items(writer, |key, writer| key.write_expanded(context, writer));
+    }
+
+    /// Takes the sections of [`EvaluationKeys::write_expanded`] from a reader of this very container, all items that are left. The
+    /// words stay where they are; see [`KeySwitchKey::map_expanded`] for what is checked.
+    ///
+    /// # Errors
+    /// [`Error::Wire`] with the reason why a section is refused.
+    pub fn map_expanded(
+        context: &Context,
+        reader: &mut Reader<'_>,
+        container: &MappedContainer,
+        check_residues: bool,
+    ) -> Result<Self> {
+        Self::read_items(context, reader, |reader| {
+            KeySwitchKey::map_expanded(context, reader, container, check_residues)
+        })
     }
 }
 

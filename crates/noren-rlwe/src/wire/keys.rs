@@ -233,18 +233,42 @@ impl Object for EvaluationKeys {
 
     /// Adds the identity of the secret key, then one item for each key.
     fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
+        self.write_items(writer, |key, writer| key.write(context, writer));
+    }
+
+    /// Takes all items that are left.
+    fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
+        Self::read_items(context, reader, |reader| KeySwitchKey::read(context, reader))
+    }
+
+    fn check_files(&self) -> Result<()> {
+        Self::check_files(self)
+    }
+}
+
+impl EvaluationKeys {
+    /// Adds the identity of the secret key, then one item for each key: what it is for, and its sections by `write`.
+    pub(super) fn write_items<'a>(
+        &'a self,
+        writer: &mut Writer<'a>,
+        write: impl Fn(&'a KeySwitchKey, &mut Writer<'a>),
+    ) {
         let relinearization = self.relinearization.iter().map(|key| (RELINEARIZATION, key));
         let galois = self.galois.iter().map(|(&k, key)| (u64::from(k), key));
         writer.bytes(KEY, self.key.0.as_slice());
         for (element, key) in relinearization.chain(galois) {
             writer.next_item();
             writer.words(ELEMENT, vec![element]);
-            key.write(context, writer);
+            write(key, writer);
         }
     }
 
-    /// Takes all items that are left.
-    fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
+    /// Takes what [`EvaluationKeys::write_items`] wrote, the sections of a key by `read`: all items that are left.
+    pub(super) fn read_items<'r>(
+        context: &Context,
+        reader: &mut Reader<'r>,
+        read: impl Fn(&mut Reader<'r>) -> Result<KeySwitchKey>,
+    ) -> Result<Self> {
         let mut keys = Self::new(context.parameters(), KeyId(reader.take(KEY)?.array()?));
         let mut previous = None;
         while reader.next_item()? {
@@ -261,7 +285,7 @@ impl Object for EvaluationKeys {
                     return Err(section.value("the automorphism", element, "0, or odd and below 2n"));
                 }
             };
-            let key = Arc::new(KeySwitchKey::read(context, reader)?);
+            let key = Arc::new(read(reader)?);
             if is_first {
                 keys.shape = key.shape;
             } else if key.shape != keys.shape {

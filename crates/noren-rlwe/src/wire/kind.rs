@@ -96,6 +96,8 @@ kinds! {
     CKKS_PUBLIC_KEY = 0x0106, "public key with CKKS parameters", since 2;
     /// Evaluation keys with their CKKS parameters.
     CKKS_EVALUATION_KEYS = 0x0107, "evaluation keys with CKKS parameters", since 2;
+    /// Evaluation keys with their CKKS parameters, as they lie in memory.
+    EXPANDED_CKKS_EVALUATION_KEYS = 0x0108, "expanded evaluation keys with CKKS parameters", since 2;
     /// An encrypted table with its layout.
     TABLE = 0x0201, "encrypted table", since 2;
     /// Parameters of bootstrapping.
@@ -128,10 +130,14 @@ kinds! {
     SLOT_MATRIX = 0x040b, "matrix of slots", since 2;
     /// A matrix that multiplies encrypted slots, with its transformed factors.
     PREPARED_SLOT_MATRIX = 0x040c, "prepared matrix of slots", since 2;
+    /// Evaluation keys with parameters of exact integers, as they lie in memory.
+    EXPANDED_INTEGER_EVALUATION_KEYS = 0x040d, "expanded evaluation keys with integer parameters", since 2;
     /// A function of two integers, prepared to be looked up.
     PREPARED_LOOKUP = 0x0501, "prepared function", since 1;
     /// The keys of lookups with their parameters.
     LOOKUP_KEYS = 0x0502, "lookup keys", since 2;
+    /// The keys of lookups with their parameters, as they lie in memory.
+    EXPANDED_LOOKUP_KEYS = 0x0503, "expanded lookup keys", since 2;
     /// Parameters of TFHE.
     TFHE_PARAMETERS = 0x0601, "TFHE parameters", since 1;
     /// Integers encrypted with TFHE.

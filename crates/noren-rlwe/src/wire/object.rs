@@ -55,6 +55,15 @@ pub trait Object: Sized {
     /// [`Error::Wire`] with the [`Reason`] why a section is refused.
     fn read(context: &Self::Context, reader: &mut Reader<'_>) -> Result<Self>;
 
+    /// Refuses an object that lies in a mapped file which has changed: what was written of it may be wrong. To be called after
+    /// it was written, as [`Object::write_file`] does.
+    ///
+    /// # Errors
+    /// [`Error::FileChanged`].
+    fn check_files(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// A container that holds this object and nothing else.
     ///
     /// # Panics
@@ -103,14 +112,18 @@ pub trait Object: Sized {
     /// No second copy of the object is held: sections go from where they lie to the file, row by row.
     ///
     /// # Errors
-    /// [`Error::Io`] with the path, [`Error::Exists`] for a file that is kept.
+    /// [`Error::Io`] with the path, [`Error::Exists`] for a file that is kept, [`Error::FileChanged`] as
+    /// [`Object::check_files`].
     ///
     /// # Panics
     /// As [`Object::write`].
     fn write_file<'p>(&self, context: &Self::Context, form: Form, to: impl Into<Destination<'p>>) -> Result<()> {
         let access = if Self::KIND.is_secret() { file::Access::Owner } else { file::Access::Default };
-        let writer = self.writer(context, form);
-        file::write_atomically(to, access, |file| writer.write_to(file))
+        let (to, writer) = (to.into(), self.writer(context, form));
+        file::make_atomically(to, access, |file| {
+            writer.write_to(file).map_err(|source| Error::Io { path: to.path.to_owned(), source })?;
+            self.check_files()
+        })
     }
 
     /// The object that a file holds.

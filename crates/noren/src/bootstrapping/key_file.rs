@@ -8,7 +8,7 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::{KeySwitchKey, SecretKey};
 use noren_rlwe::owner::KeyId;
 use noren_rlwe::resources::Resources;
-use noren_rlwe::wire::expanded::MappedContainer;
+use noren_rlwe::wire::expanded::{MappedContainer, write_to_map};
 use noren_rlwe::wire::file::{self, Access};
 use noren_rlwe::wire::items::Items;
 use noren_rlwe::wire::kind::Kind;
@@ -171,6 +171,27 @@ impl BootstrapKeyFile {
         write(to.into(), Layout::Expanded, &context, &parameters, &entries, keys, progress)
     }
 
+    /// Writes these keys as they lie in memory to a file that can be mapped, as a whole or not at all; gives its bytes, which
+    /// are those of [`BootstrapKeyFile::expand`].
+    ///
+    /// # Errors
+    /// As [`write_to_map`], and [`Error::FileChanged`] for mapped keys whose file has changed.
+    pub fn write_expanded<'p>(&self, to: impl Into<Destination<'p>>) -> Result<u64> {
+        let mut writer = Layout::Expanded.writer(&self.parameters);
+        self.write_items(&mut writer, |key, writer| key.write_expanded(self.context.rlwe(), writer));
+        write_to_map(to.into(), &writer, "disk for expanded bootstrapping keys", || self.keys.check_files())
+    }
+
+    /// Adds the parameters, and an item for each key, its sections by `write`.
+    fn write_items<'a>(&'a self, writer: &mut Writer<'a>, write: impl Fn(&'a KeySwitchKey, &mut Writer<'a>)) {
+        self.parameters.write(&(), writer);
+        for (name, key) in self.keys.named() {
+            writer.next_item();
+            write_name(name, writer);
+            write(key, writer);
+        }
+    }
+
     /// The keys in an expanded file, used where they lie: nothing is copied, and processes that map the same file share one
     /// copy. `limits.check_digest` says whether the whole file is read and checked now; if not, only its frame, its
     /// parameters and the names of its keys are, and its pages come from the disk when they are first used.
@@ -258,13 +279,12 @@ impl Object for BootstrapKeyFile {
         self.parameters.fingerprint()
     }
 
+    fn check_files(&self) -> Result<()> {
+        self.keys.check_files()
+    }
+
     fn write<'a>(&'a self, (): &'a (), writer: &mut Writer<'a>) {
-        self.parameters.write(&(), writer);
-        for (name, key) in self.keys.named() {
-            writer.next_item();
-            write_name(name, writer);
-            key.write(self.context.rlwe(), writer);
-        }
+        self.write_items(writer, |key, writer| key.write(self.context.rlwe(), writer));
     }
 
     fn read((): &(), reader: &mut Reader<'_>) -> Result<Self> {

@@ -1,5 +1,6 @@
 //! All that a server needs for lookups, as one file: the parameters, what the keys were planned for, and the keys.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use noren_math::random::Seed;
@@ -8,11 +9,14 @@ use noren_rlwe::keygen::KeyGenerator;
 use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey, SecretKey};
 use noren_rlwe::owner::Owner;
 use noren_rlwe::shape::KeyShape;
+use noren_rlwe::wire::expanded::{MappedContainer, write_to_map};
+use noren_rlwe::wire::file;
 use noren_rlwe::wire::kind::Kind;
 use noren_rlwe::wire::object::Object;
-use noren_rlwe::wire::reader::Reader;
+use noren_rlwe::wire::publish::Destination;
+use noren_rlwe::wire::reader::{Limits, Reader};
 use noren_rlwe::wire::section::Section;
-use noren_rlwe::wire::writer::Writer;
+use noren_rlwe::wire::writer::{Form, Writer};
 
 use crate::lookup::keys::LookupKeys;
 use crate::lookup::layout::Layout;
@@ -102,6 +106,47 @@ impl LookupKeyFile {
         })
     }
 
+    /// Writes the keys as they lie in memory to a file that can be mapped, as a whole or not at all; gives its bytes.
+    ///
+    /// # Errors
+    /// As [`write_to_map`], and [`Error::FileChanged`] for mapped keys whose file has changed.
+    pub fn write_expanded<'p>(&self, to: impl Into<Destination<'p>>) -> Result<u64> {
+        let mut writer = Writer::new(Kind::EXPANDED_LOOKUP_KEYS, self.fingerprint(&()), Form::Raw);
+        self.write_items(&mut writer, |key, writer| key.write_expanded(self.context.rlwe(), writer));
+        write_to_map(to.into(), &writer, "disk for expanded lookup keys", || self.check_files())
+    }
+
+    /// The keys in a file of [`LookupKeyFile::write_expanded`], used where they lie: nothing is copied, and processes that map the
+    /// same file share one copy. `limits.check_digest` says whether the whole file is read and checked now; if not, only its
+    /// frame, its parameters and the names of its keys are, and its pages come from the disk when they are first used.
+    ///
+    /// An expanded file serves the machine that it was made on. Whoever can write to it must be trusted: see
+    /// [`MappedFile`](noren_math::kernels::mapped::MappedFile).
+    ///
+    /// # Errors
+    /// [`Error::Io`] with the path, [`Error::WrongKind`], [`Error::Wire`] if the file was damaged, and what the parameters refuse.
+    pub fn map(path: &Path, limits: &Limits) -> Result<Self> {
+        let container = MappedContainer::open(path)?;
+        let mut reader = container.reader(Kind::EXPANDED_LOOKUP_KEYS, limits)?;
+        let file = Self::read_items(&mut reader, |context, reader| {
+            KeySwitchKey::map_expanded(context.rlwe(), reader, &container, limits.check_digest)
+        })?;
+        reader.check_fingerprint(&file.fingerprint(&()))?;
+        reader.finish()?;
+        Ok(file)
+    }
+
+    /// The keys in a file of either kind: read, or mapped.
+    ///
+    /// # Errors
+    /// As [`Object::read_file`] and [`LookupKeyFile::map`].
+    pub fn open(path: &Path, limits: &Limits) -> Result<Self> {
+        match file::kind(path)? {
+            Some(Kind::EXPANDED_LOOKUP_KEYS) => Self::map(path, limits),
+            _ => Self::read_file(&(), path, limits),
+        }
+    }
+
     /// The use of the keys of a set, by its number in a file, and whether they are told apart by automorphisms.
     #[must_use]
     pub fn describe_set(set: u64) -> Option<(&'static str, bool)> {
@@ -160,7 +205,25 @@ impl Object for LookupKeyFile {
         self.context.parameters().fingerprint()
     }
 
+    fn check_files(&self) -> Result<()> {
+        self.evaluation.check_files()?;
+        self.keys.check_files()
+    }
+
     fn write<'a>(&'a self, (): &'a (), writer: &mut Writer<'a>) {
+        self.write_items(writer, |key, writer| key.write(self.context.rlwe(), writer));
+    }
+
+    /// Reads the parameters, plans again, and takes exactly the keys of the plan. Whether the security of the parameters is
+    /// enough is for the caller to say.
+    fn read((): &(), reader: &mut Reader<'_>) -> Result<Self> {
+        Self::read_items(reader, |context, reader| KeySwitchKey::read(context.rlwe(), reader))
+    }
+}
+
+impl LookupKeyFile {
+    /// Adds the parameters, the plan, and an item for each key, its sections by `write`.
+    fn write_items<'a>(&'a self, writer: &mut Writer<'a>, write: impl Fn(&'a KeySwitchKey, &mut Writer<'a>)) {
         self.context.parameters().write(&(), writer);
         writer.next_item();
         let layout = self.plan.layout();
@@ -169,27 +232,29 @@ impl Object for LookupKeyFile {
         for ((set, exponent), key) in self.named() {
             writer.next_item();
             writer.words(NAME, vec![set as u64, u64::from(exponent)]);
-            key.write(self.context.rlwe(), writer);
+            write(key, writer);
         }
     }
 
-    /// Reads the parameters, plans again, and takes exactly the keys of the plan. Whether the security of the parameters is
-    /// enough is for the caller to say.
-    fn read((): &(), reader: &mut Reader<'_>) -> Result<Self> {
+    /// Takes what [`LookupKeyFile::write_items`] wrote, the sections of a key by `read`.
+    fn read_items<'r>(
+        reader: &mut Reader<'r>,
+        read: impl Fn(&Context, &mut Reader<'r>) -> Result<KeySwitchKey>,
+    ) -> Result<Self> {
         let context = Context::new(Parameters::read(&(), reader)?)?;
         reader.next_item()?;
         let plan = read_plan(context.parameters(), reader)?;
         let ([to_sparse, from_sparse, usual], others) = needed(&context, &plan);
-        let enter = read_key(&context, reader, to_sparse)?;
-        let exit = read_key(&context, reader, from_sparse)?;
+        let mut next = |needed| read_key(reader, needed, |reader| read(&context, reader));
+        let (enter, exit) = (next(to_sparse)?, next(from_sparse)?);
         enter.owner().key.check(exit.from(), "the sparse secret of the key from it")?;
         enter.from().check(exit.owner().key, "the key from the sparse secret")?;
         let parameters = context.parameters().rlwe();
         let mut evaluation = EvaluationKeys::new(parameters, enter.from());
-        evaluation.insert_relinearization(Arc::new(read_key(&context, reader, usual)?))?;
+        evaluation.insert_relinearization(Arc::new(next(usual)?))?;
         let mut sparse = EvaluationKeys::shaped(parameters, plan.shape(), enter.owner().key);
         for needed in others {
-            let key = Arc::new(read_key(&context, reader, needed)?);
+            let key = Arc::new(next(needed)?);
             match needed.0 {
                 (_, 0) => sparse.insert_relinearization(key)?,
                 (_, k) => sparse.insert_galois(k, key)?,
@@ -200,12 +265,16 @@ impl Object for LookupKeyFile {
     }
 }
 
-/// The key in the next item, which must be this one.
-fn read_key(context: &Context, reader: &mut Reader<'_>, (name, shape, limbs): Needed) -> Result<KeySwitchKey> {
+/// The key in the next item, which must be this one, its sections by `read`.
+fn read_key<'r>(
+    reader: &mut Reader<'r>,
+    (name, shape, limbs): Needed,
+    read: impl Fn(&mut Reader<'r>) -> Result<KeySwitchKey>,
+) -> Result<KeySwitchKey> {
     reader.next_item()?;
     let section = reader.take(NAME)?;
     check_name(&section, name)?;
-    let key = KeySwitchKey::read(context.rlwe(), reader)?;
+    let key = read(reader)?;
     if key.shape() != shape {
         return Err(Error::KeyShape { what: "a key of lookups", found: key.shape(), needed: shape });
     }

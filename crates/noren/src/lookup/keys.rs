@@ -60,6 +60,15 @@ impl LookupKeys {
         }
     }
 
+    /// Refuses results of keys that lie in a mapped file which has changed. To be called after the keys were used.
+    ///
+    /// # Errors
+    /// [`Error::FileChanged`](noren_rlwe::error::Error::FileChanged).
+    pub fn check_files(&self) -> Result<()> {
+        self.switches.iter().flatten().try_for_each(KeySwitchKey::check_file)?;
+        self.sparse.check_files()
+    }
+
     /// How many bytes all keys take in memory.
     #[must_use]
     pub fn bytes(&self) -> u64 {

@@ -196,6 +196,7 @@ impl LineLookup {
         let entry = plan.predict_entry(&entries.noise);
         let noise = plan.predict_sum(&entry.scaled(libm::log2(norms) / 2.0));
         let result = leave(context, (plan, keys), &sum, entries.factor, noise)?;
+        keys.check_files()?;
         let result = if self.offset == 0 { result } else { evaluator.add_scalar(&result, self.offset)? };
         watch(Step::Select);
         Ok(result)

@@ -103,6 +103,7 @@ impl Lookup {
     /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) for ciphertexts or keys of other
     /// parameters, [`Error::MissingKey`](noren_rlwe::error::Error::MissingKey) if the evaluator has no relinearisation
     /// key, [`Error::Parameters`](noren_rlwe::error::Error::Parameters) for numbers that are coefficients,
+    /// [`Error::FileChanged`](noren_rlwe::error::Error::FileChanged) for a mapped function or mapped keys whose file has changed,
     /// [`IntegerError::NoiseExhausted`](crate::schemes::integers::IntegerError::NoiseExhausted) if the numbers carry
     /// too much noise already.
     pub fn evaluate(
@@ -159,6 +160,7 @@ impl Lookup {
         };
         let results = entries.iter().zip(&rows).map(select).collect::<Result<_>>()?;
         self.check_file()?;
+        keys.check_files()?;
         watch(Step::Select);
         Ok(results)
     }

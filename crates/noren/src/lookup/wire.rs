@@ -3,10 +3,8 @@
 use std::path::Path;
 
 use noren_ring::small::SmallPolynomials;
-use noren_rlwe::error::{Error, Result};
-use noren_rlwe::resources::Resources;
-use noren_rlwe::wire::expanded::MappedContainer;
-use noren_rlwe::wire::file::{self, Access};
+use noren_rlwe::error::Result;
+use noren_rlwe::wire::expanded::{MappedContainer, write_to_map};
 use noren_rlwe::wire::kind::Kind;
 use noren_rlwe::wire::publish::Destination;
 use noren_rlwe::wire::reader::{Limits, Reader};
@@ -39,14 +37,9 @@ impl Lookup {
     /// Writes the prepared function to a file, as a whole or not at all.
     ///
     /// # Errors
-    /// [`Error::Resources`] before anything is written if the disk has no room for it,
-    /// [`Error::Io`] with the path, [`Error::Exists`] for a file
-    /// that is kept.
+    /// As [`write_to_map`].
     pub fn save<'p>(&self, to: impl Into<Destination<'p>>) -> Result<()> {
-        let to = to.into();
         let plan = self.plan();
-        let resources = Resources::of_machine(file::directory_of(to.path));
-        resources.check_disk(self.bytes(), "disk for a prepared function", "make room, or choose another place")?;
         let mut writer = Writer::new(Kind::PREPARED_LOOKUP, plan.parameters().fingerprint(), Form::Raw);
         let [x, y] = plan.layout().domain().map(|size| size as u64);
         let babies = plan.layout().babies() as u64;
@@ -66,18 +59,16 @@ impl Lookup {
                 writer.words(FACTORS, matrix.factors.words());
             }
         }
-        file::make_atomically(to, Access::Default, |file| {
-            writer.write_to(file).map_err(|source| Error::Io { path: to.path.to_owned(), source })?;
-            self.check_file()
-        })
+        write_to_map(to.into(), &writer, "disk for a prepared function", || self.check_file()).map(drop)
     }
 
     /// Maps a prepared function from a file of [`Lookup::save`]: its factors stay there until they are needed. Where `limits`
     /// ask for the digest, the whole file is read.
     ///
     /// # Errors
-    /// [`Error::Io`] with the path, [`Error::WrongKind`] and [`Error::Wire`] for another file or a damaged one,
-    /// [`Error::ParameterMismatch`] for one of other parameters.
+    /// [`Error::Io`](noren_rlwe::error::Error::Io) with the path, [`Error::WrongKind`](noren_rlwe::error::Error::WrongKind) and
+    /// [`Error::Wire`](noren_rlwe::error::Error::Wire) for another file or a damaged one,
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) for one of other parameters.
     pub fn open(context: &Context, path: &Path, limits: &Limits) -> Result<Self> {
         let parameters = context.parameters();
         let container = MappedContainer::open(path)?;

@@ -225,6 +225,11 @@ fn expanded_keys_are_those_that_they_were_expanded_from() {
     for limits in [Limits::default(), unchecked] {
         let file = BootstrapKeyFile::map(&expanded, &limits).expect("undamaged");
         assert!(file.parameters == *parameters && file.to_bytes(&(), Form::Packed) == *bytes);
+        // Mapped keys are written as the file was.
+        let again = scratch.path("again");
+        assert_eq!(file.write_expanded(again.as_path()).expect("room"), length);
+        assert!(fs::read(&again).expect("written") == fs::read(&expanded).expect("written"));
+        fs::remove_file(&again).expect("written");
     }
     // One verb opens both, and both list the same keys.
     for path in [&seeded, &expanded] {
@@ -261,6 +266,8 @@ fn results_of_expanded_keys_that_change_are_refused() {
     // Times of files have a resolution of some milliseconds.
     std::thread::sleep(std::time::Duration::from_millis(20));
     fs::File::options().write(true).open(&path).and_then(|file| file.set_len(4096)).expect("cut");
+    let written = file.write_file(&(), Form::Packed, &scratch.path("copy"));
+    assert!(matches!(written, Err(Error::FileChanged { .. })), "{written:?}");
     let refused = [bootstrapper.bootstrap(&x), evaluator.square(&x), evaluator.mul_no_rescale(&x, &x)];
     let refused = refused.map(|refused| refused.map(drop));
     assert!(refused.iter().all(|refused| matches!(refused, Err(Error::FileChanged { .. }))), "{refused:?}");

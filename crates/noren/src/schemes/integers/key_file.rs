@@ -3,7 +3,7 @@
 use noren_rlwe::context::Context as RlweContext;
 use noren_rlwe::error::Result;
 use noren_rlwe::keys::{EvaluationKeys, PublicKey, SecretKey};
-use noren_rlwe::wire::key_file::{self, FileContext, FileKey};
+use noren_rlwe::wire::key_file::{self, ExpandedFileKey, FileContext, FileKey};
 use noren_rlwe::wire::kind::Kind;
 
 use crate::schemes::integers::context::Context;
@@ -38,4 +38,8 @@ impl FileKey<Context> for PublicKey {
 
 impl FileKey<Context> for EvaluationKeys {
     const FILE_KIND: Kind = Kind::INTEGER_EVALUATION_KEYS;
+}
+
+impl ExpandedFileKey<Context> for EvaluationKeys {
+    const EXPANDED_KIND: Kind = Kind::EXPANDED_INTEGER_EVALUATION_KEYS;
 }

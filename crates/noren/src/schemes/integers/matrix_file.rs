@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use noren_rlwe::error::{Error, Result};
+use noren_rlwe::error::Result;
 use noren_rlwe::mapped::check_unchanged;
-use noren_rlwe::resources::Resources;
-use noren_rlwe::wire::expanded::MappedContainer;
-use noren_rlwe::wire::file::{self, Access};
+use noren_rlwe::wire::expanded::{MappedContainer, write_to_map};
+use noren_rlwe::wire::file;
 use noren_rlwe::wire::kind::Kind;
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::publish::Destination;
@@ -25,8 +24,8 @@ impl SlotMatrix {
     /// time takes `8 (l + k) n` bytes for each factor.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] for a context of other parameters, [`Error::Resources`] before anything is written if the
-    /// disk has no room for it, [`Error::Io`] with the path, [`Error::Exists`] for a file that is kept.
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) for a context of other parameters, and as
+    /// [`write_to_map`].
     pub fn save_prepared<'p>(&self, context: &Context, to: impl Into<Destination<'p>>) -> Result<()> {
         context.check(&self.parameters, "the matrix")?;
         let (to, ring) = (to.into(), context.rlwe().ring_qp(self.limbs));
@@ -37,13 +36,7 @@ impl SlotMatrix {
             writer.next_item();
             writer.poly(POLYNOMIAL, ring.clone(), polynomial);
         }
-        let resources = Resources::of_machine(file::directory_of(to.path));
-        let remedy = "make room, or choose another place";
-        resources.check_disk(writer.encoded_len(), "disk for a prepared matrix", remedy)?;
-        file::make_atomically(to, Access::Default, |file| {
-            writer.write_to(file).map_err(|source| Error::Io { path: to.path.to_owned(), source })?;
-            self.check_file()
-        })
+        write_to_map(to, &writer, "disk for a prepared matrix", || self.check_file()).map(drop)
     }
 
     /// Reads a matrix from a file, or maps one of [`SlotMatrix::save_prepared`]: its transformed factors stay there until they
@@ -51,8 +44,9 @@ impl SlotMatrix {
     /// Where `limits` ask for the digest, the whole file is read.
     ///
     /// # Errors
-    /// [`Error::Io`] with the path, [`Error::WrongKind`] and [`Error::Wire`] for another file or a damaged one,
-    /// [`Error::ParameterMismatch`] for one of other parameters.
+    /// [`Error::Io`](noren_rlwe::error::Error::Io) with the path, [`Error::WrongKind`](noren_rlwe::error::Error::WrongKind) and
+    /// [`Error::Wire`](noren_rlwe::error::Error::Wire) for another file or a damaged one,
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) for one of other parameters.
     pub fn open(context: &Context, path: &Path, limits: &Limits) -> Result<Self> {
         if file::kind(path)? != Some(Kind::PREPARED_SLOT_MATRIX) {
             return Self::read_file(context, path, limits);

@@ -100,6 +100,7 @@ impl<S: Scheme> Evaluator<S> {
             return products.into_iter().map(image).collect();
         }
         let images = apply_automorphisms(self.context.rlwe(), &a.inner, exponents, &self.keys)?;
+        self.keys.check_files()?;
         let noise = self.context.parameters().laws().switches(1, a.limbs(), a.limbs()).with(&a.noise);
         let image = |(inner, &k)| match k {
             1 => a.clone(),

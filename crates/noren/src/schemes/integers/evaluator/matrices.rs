@@ -87,6 +87,7 @@ impl<S: Scheme> Evaluator<S> {
         let steps: Vec<_> = steps.collect();
         let rlwe = self.context.rlwe();
         let inner = sum_giant_steps(rlwe, &a.inner, babies, &steps, Order::Separate, &self.keys, rescale)?;
+        self.keys.check_files()?;
         let noise = if rescale { noise.with(&laws.rounding(limbs - 1)) } else { noise };
         self.settled(self.result(inner, a.factor, noise, content))
     }

@@ -49,6 +49,7 @@ impl<S: Scheme> Evaluator<S> {
         self.check_budget("a product", &noise)?;
         let t = parameters.modulus().value();
         let inner = S::multiply(self.context.rlwe(), &sum.factors(), t, kept, &self.keys)?;
+        self.keys.check_files()?;
         Ok(self.result(inner, factor, noise, content))
     }
 
@@ -75,6 +76,7 @@ impl<S: Scheme> Evaluator<S> {
             return Ok(a.clone());
         }
         let inner = relinearize(self.context.rlwe(), &a.inner, &self.keys)?;
+        self.keys.check_files()?;
         let laws = self.context.parameters().laws();
         let noise = a.noise.with(&laws.switches(1, a.limbs(), a.limbs()));
         self.settled(self.result(inner, a.factor, noise, a.content))

@@ -28,6 +28,7 @@ impl<S: Scheme> Evaluator<S> {
         let exponents = self.context.rotation_exponents(steps)?;
         self.check_exponents(a, &exponents)?;
         let images = apply_automorphisms(self.context.rlwe(), &a.inner, &exponents, &self.keys)?;
+        self.keys.check_files()?;
         let noise = self.context.parameters().laws().switches(1, a.limbs(), a.limbs()).with(&a.noise);
         let image = |(inner, (&k, &steps)): (_, (&u32, &isize))| match k {
             1 => a.clone(),
@@ -64,6 +65,7 @@ impl<S: Scheme> Evaluator<S> {
         self.check_exponents(a, &exponents.concat())?;
         let each: Vec<&[u32]> = exponents.iter().map(Vec::as_slice).collect();
         let inner = sum_automorphisms_in_steps(self.context.rlwe(), &a.inner, &each, &self.keys)?;
+        self.keys.check_files()?;
         let laws = self.context.parameters().laws();
         // All images of one noise may meet in one coefficient.
         let noise = each.iter().fold(a.noise.clone(), |noise, exponents| {
@@ -102,6 +104,7 @@ impl<S: Scheme> Evaluator<S> {
             return Ok(a.clone());
         }
         let inner = apply_automorphism(self.context.rlwe(), &a.inner, k, &self.keys)?;
+        self.keys.check_files()?;
         let switch = self.context.parameters().laws().switches(1, a.limbs(), a.limbs());
         Ok(self.result(inner, a.factor, a.noise.with(&switch), a.content))
     }
