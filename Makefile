@@ -8,7 +8,7 @@ RUST_SOURCES := $(shell find crates checks -name '*.rs' -o -name Cargo.toml) Car
 RELEASE := $(or $(CARGO_TARGET_DIR),target)/release
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-full test-parquet build lint test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files licences sbom wheel sdist reproducible packages targets test-arm test-s390x clean
+.PHONY: demo test test-full test-parquet test-cluster build lint test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files licences sbom wheel sdist reproducible packages targets test-arm test-s390x clean
 
 ## demo: score real clinical records under encryption, client and server as separate processes.
 demo: build
@@ -41,6 +41,10 @@ test-parquet: $(VENV)/.tools
 	$(BIN)/pip install --quiet 'pyarrow>=18'
 	NOREN_PARQUET_TOOL=$(or $(CARGO_TARGET_DIR),target)/debug/noren $(BIN)/pytest --quiet python/tests/test_parquet.py
 
+## test-cluster: a Ray cluster on this machine, whose workers, nodes and drivers are killed at 20 random times each: some minutes.
+test-cluster: build
+	NOREN_CLUSTER_KILLS=20 $(BIN)/pytest --quiet python/tests/test_cluster_faults.py
+
 ## build: the tool at target/release/noren and .venv/bin/noren, the Python package in .venv.
 build:
 	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.installed
@@ -49,6 +53,7 @@ $(VENV)/.tools: pyproject.toml
 	$(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed: install your system's python3-venv package" >&2; exit 1; }
 	$(BIN)/pip install --quiet 'maturin>=1.11,<2' 'numpy>=1.26' 'scikit-learn>=1.4' 'matplotlib>=3.8' 'pandas>=2.1' \
 		'pytest>=8' 'mypy>=1.11' 'ruff>=0.6' 'pandas-stubs>=2.1' 'blake3>=1'
+	$(BIN)/pip install --quiet 'ray>=2.40' || echo "there is no Ray for this Python: tests of noren.cluster are skipped"
 	touch $@
 
 # The extension is named too, although it is not built here: with the features that it asks of other crates, both find

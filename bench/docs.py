@@ -25,6 +25,7 @@ from pages import (
     bootstrap,
     chain,
     choosing,
+    cluster,
     cyclotomic,
     kernels,
     lookup,
@@ -45,6 +46,7 @@ PAGES = [
     ROOT / "README.md",
     ROOT / "docs" / "bootstrapping.md",
     ROOT / "docs" / "choosing.md",
+    ROOT / "docs" / "cluster.md",
     ROOT / "docs" / "comparison.md",
     ROOT / "docs" / "cyclotomic.md",
     ROOT / "docs" / "kernels.md",
@@ -133,8 +135,9 @@ def blocks(
     paths: list[Path],
     report: choosing.Report | None = None,
     held: Results | None = None,
+    nodes: cluster.Found | None = None,
 ) -> Blocks:
-    """Return the maker of each block; held are the results of libraries that are held to AVX2."""
+    """Return the maker of each block; held: the results of libraries held to AVX2, nodes: those of clusters."""
     threads = results.values("threads", suite="trace", library="noren")
 
     def each(maker: Callable[[Results, int], str]) -> Callable[[], str]:
@@ -169,6 +172,10 @@ def blocks(
         "avx2-cyclotomic": lambda: cyclotomic.times_table(held or Results([]), recorded),
         "choosing-facts": lambda: choosing.facts(report),
         **{f"choosing-{name}": partial(choosing.section, report, name) for name in choosing.SECTIONS},
+        "cluster": lambda: cluster.summary_table(nodes or {}),
+        "cluster-nearest": lambda: cluster.nearest_lines(nodes or {}),
+        "cluster-model": lambda: cluster.model_table(nodes or {}),
+        "cluster-curve": lambda: cluster.curve_table(nodes or {}),
         "cyclotomic": lambda: cyclotomic.times_table(results, recorded),
         "cyclotomic-threads": lambda: cyclotomic.threads_table(results),
         "cyclotomic-share": lambda: cyclotomic.share_table(results, recorded),
@@ -241,7 +248,9 @@ def main() -> int:
     held, held_paths = load(RESULTS / host, "-avx2")
     paths += held_paths
     report = compared(RESULTS / host)
-    made = blocks(results, json.loads(RECORDED.read_text()), machines(paths), paths, report, held)
+    path = cluster.newest(RESULTS / host)
+    nodes: cluster.Found = json.loads(path.read_text()) if path else {}
+    made = blocks(results, json.loads(RECORDED.read_text()), machines(paths), paths, report, held, nodes)
     stale = []
     for page in PAGES:
         before = page.read_text()
@@ -270,6 +279,8 @@ def main() -> int:
         plots.bootstrap_plot(results, FIGURES / "bootstrap.svg")
     if results.select(suite="kernels"):
         plots.elementwise_plot(results, FIGURES / "elementwise.svg")
+    if "curve" in nodes:
+        plots.cluster_plot(nodes["curve"], FIGURES / "cluster-model.svg")
     if results.select(suite="parallel"):
         plots.parallel_plot(results, FIGURES / "parallel.svg")
         plots.parallel_model_plot(results, FIGURES / "parallel-model.svg")

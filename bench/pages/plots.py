@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator, ScalarFormatter
 
-from pages import bootstrap, kernels, parallel, summary, trace
+from pages import bootstrap, cluster, kernels, parallel, summary, trace
 from records import Results
 
 mpl.use("svg")
@@ -81,6 +81,27 @@ def summary_plot(results: Results, path: Path) -> None:
     handles, names = axis.get_legend_handles_labels()
     unique = dict(zip(names, handles, strict=True))
     figure.legend(unique.values(), unique.keys(), loc="outside upper center", ncols=4)
+    save(figure, path)
+
+
+def cluster_plot(curve: cluster.Found, path: Path) -> None:
+    """Speed-ups and efficiencies against the number of nodes, of the model."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(7.5, 3), layout="constrained")
+    nodes = curve["nodes"]
+    for job, predictions in curve["jobs"].items():
+        single = predictions[0]["seconds"]
+        left.plot(nodes, [single / each["seconds"] for each in predictions], "o-", label=job, markersize=3)
+        right.plot(nodes, [each["efficiency"] for each in predictions], "o-", markersize=3)
+    left.plot(nodes, nodes, ":", color=INK, linewidth=0.8)
+    left.set_yscale("log", base=2)
+    left.yaxis.set_major_formatter(ScalarFormatter())
+    left.set_ylabel("over 1 node, keys and start included")
+    right.set_ylabel("efficiency while tasks run")
+    right.set_ylim(0, 1.05)
+    for axis in (left, right):
+        whole_numbers(axis, nodes)
+        axis.set_xlabel(f"nodes of {curve['cores']} cores, a model")
+    figure.legend(loc="outside upper center", ncols=2)
     save(figure, path)
 
 

@@ -8,6 +8,7 @@
 - `noren.programs`: whole computations on encrypted tables;
 - `noren.advise`, `noren.advisor`: which scheme and parameters suit a computation, and what they cost;
 - `noren.compile`, `noren.Input`: functions of numpy, compiled to a client half and a server half;
+- `noren.cluster`: programs on several cores or machines, over Ray, which the extra `noren[cluster]` brings;
 - `noren.sign`, `noren.verify`, `noren.SigningKey`, `noren.Signer`: files that say who made them;
 - `noren.PicklableSecret`: a secret key that is pickled on purpose;
 - `noren.progress`: a function that hears how far long calls are;

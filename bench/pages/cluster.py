@@ -1,0 +1,99 @@
+"""Tables of `noren.cluster`: what was measured, and what its model says for more nodes."""
+
+from pathlib import Path
+from typing import Any
+
+from records import number, size, table, times
+
+Found = dict[str, Any]
+
+NOTHING = "Not measured yet: `python bench/cluster.py`, on a machine without other work."
+
+
+def newest(folder: Path) -> Path | None:
+    """Return the newest measurements on a machine, or on another one: names start with their date."""
+    own = max(folder.glob("????-??-??-cluster.json"), default=None)
+    return own or max(folder.parent.glob("*/????-??-??-cluster.json"), key=lambda path: path.name, default=None)
+
+
+def summary_table(found: Found) -> str:
+    """Return what was measured with up to four workers."""
+    rows: list[list[str]] = []
+    if overhead := found.get("overhead"):
+        seconds = {int(nbytes): value for nbytes, value in overhead["seconds"].items()}
+        largest = max(seconds)
+        per_byte = (seconds[largest] - seconds[0]) / (2 * largest)
+        rows += [
+            ["a task that does nothing, one worker", f"{number(seconds[0] * 1e3)} ms"],
+            ["each byte of item and result besides", f"{number(1e-9 / per_byte)} GB/s"],
+        ]
+    if scaling := found.get("scaling"):
+        what = f"{scaling['tasks']} tasks of {number(scaling['task_seconds'] * 1e3)} ms"
+        rows += [
+            [f"{what}: 2 workers over 1", times(scaling["one"] / scaling["two"])],
+            ["their bytes with 1 and with 2 workers", "equal" if scaling["equal"] else "not equal"],
+        ]
+    if keys := found.get("keys"):
+        for workers, memory in sorted(keys["by_workers"].items(), key=lambda pair: int(pair[0])):
+            share = memory["shares"] / keys["mapped"]
+            what = f"keys of {size(keys['mapped'])}, {workers} worker(s): memory of the keys, all together"
+            rows.append([what, f"{times(share)} copies"])
+    if stream := found.get("stream"):
+        what = f"{stream['ciphertexts']} ciphertexts of {size(stream['item_bytes'])} through the driver"
+        rows += [
+            [what, f"{number(stream['seconds'])} s"],
+            ["peak memory of the driver then", size(stream["peak"])],
+        ]
+    return table(["what", "measured"], rows) if rows else NOTHING
+
+
+def nearest_lines(found: Found) -> str:
+    """Return what the example printed."""
+    nearest = found.get("nearest")
+    if not nearest:
+        return NOTHING
+    lines = ["```text", *nearest["output"], "```", "", f"Peak memory of its largest process: {size(nearest['peak'])}."]
+    return "\n".join(lines)
+
+
+def model_table(found: Found) -> str:
+    """Return predictions beside runs."""
+    model = found.get("model")
+    if not model:
+        return NOTHING
+    rows = [
+        [
+            row["job"],
+            str(row["slots"]),
+            number(row["measured"]),
+            number(row["predicted"]),
+            times(row["predicted"] / row["measured"]),
+            times(row.get("efficiency")),
+        ]
+        for row in model["rows"]
+    ]
+    header = ["job", "tasks at once", "measured, s", "predicted, s", "predicted / measured", "efficiency, measured"]
+    return table(header, rows)
+
+
+def curve_table(found: Found) -> str:
+    """Return what the model says for more nodes: a model, not a measurement."""
+    curve = found.get("curve")
+    if not curve:
+        return NOTHING
+    rows = [
+        [
+            job,
+            str(nodes),
+            number(each["seconds"] / 60),
+            times(each["efficiency"]),
+            each["bottleneck"],
+            number(each["keys_seconds"]),
+            size(each["node_memory"]),
+        ]
+        for job, predictions in curve["jobs"].items()
+        for nodes, each in zip(curve["nodes"], predictions, strict=True)
+    ]
+    header = ["job", "nodes", "all, min", "efficiency", "waits for", "keys, s", "memory of a node"]
+    picture = "![a model of 1 to 64 nodes](figures/cluster-model.svg)"
+    return f"{picture}\n\n{table(header, rows)}"

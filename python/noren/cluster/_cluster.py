@@ -1,0 +1,499 @@
+"""`Cluster`: programs on encrypted data, on the machines of a Ray cluster."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
+
+import numpy as np
+import ray
+from numpy.typing import ArrayLike
+from ray import cloudpickle
+from ray.exceptions import RayError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from noren._noren import KeyMismatchError, __version__
+from noren.cluster._digest import digest_of, inspected
+from noren.cluster._errors import ClusterError, Failure, JobError
+from noren.cluster._keys import KeyDirectory, KeyFile, Placement, default_directory
+from noren.cluster._kinds import TRAVELLING
+from noren.cluster._matrix import BlockProduct, add, blocks_of, checked_matrix
+from noren.cluster._plan import Work
+from noren.cluster._store import ResultStore
+from noren.cluster._tasks import Measured, Options, Outcome, Tasks
+from noren.cluster._trees import Event, mapped, put, reduced
+from noren.cluster._work import Job, Keys, KeySource, place
+
+R = TypeVar("R")
+Progress = Callable[[int, int], object]
+KeysOrPath = Any
+"""Evaluation keys of a scheme, keys of bootstrapping, of lookups or of TFHE, or the path of a file that holds them."""
+
+LARGEST_ITEM = 0.25
+"""The largest part of a node's object store that an item may take."""
+
+
+class Cluster:
+    """Machines that share keys, and run programs on encrypted data.
+
+    keys: what a program evaluates with: evaluation keys of CKKS, BGV or BFV, keys of bootstrapping or of lookups,
+        server keys of TFHE, or the path of a file of them; a mapping gives several their names. Each node gets them
+        once, as one file that all of its processes map.
+    scheme: "bfv" (the default) or "bgv" for keys of integers, "real" (the default) or "complex" for those of
+        bootstrapping; of several keys a mapping by their names.
+    address: None starts workers on this machine; "auto" or "host:port" joins the Ray cluster that this machine is part
+    of.
+    workers: how many of them, if they are started here; None for one to `threads` cores.
+    threads: of each task.
+    directory: where keys lie on every node; a directory of the user's own, by default in the directory for temporary
+    files.
+    results: a directory that all nodes see, with the result of every task. A job that is started again finds there what
+        was done. None keeps results in memory, and where that is full on the disk, until they are taken.
+    memory: bytes that a task needs, so that a node is not given more of them than fit.
+    retries: how often a task is tried again whose process, or node, ended.
+    max_failures: after how many failed tasks a job ends.
+    window: how many tasks are on their way at once, with the results that wait to be taken; None for four to each task
+        that can run at once.
+    min_security: the bits of security that the parameters of the keys must promise; 0 for tests.
+
+    Raises `ClusterError`, before anything runs, for nodes of other versions of noren, keys that are missing or
+    damaged, or too large for a node, a directory without room or that a node does not see, and tasks too large for
+    every node.
+    """
+
+    def __init__(
+        self,
+        keys: KeysOrPath | Mapping[str, KeysOrPath],
+        *,
+        scheme: str | Mapping[str, str] | None = None,
+        address: str | None = None,
+        workers: int | None = None,
+        threads: int = 1,
+        directory: str | Path | None = None,
+        results: str | Path | None = None,
+        memory: int | None = None,
+        retries: int = 5,
+        max_failures: int = 100,
+        window: int | None = None,
+        min_security: int = 128,
+    ) -> None:
+        """See the class."""
+        if threads < 1:
+            raise ClusterError(f"{threads} threads were asked for, at least 1 is needed")
+        named = dict(keys) if isinstance(keys, Mapping) else {"": keys}
+        if not named:
+            raise ClusterError("no keys were given, at least one set is needed")
+        here = KeyDirectory(Path(directory).absolute() if directory is not None else default_directory())
+        files = {name: _file_of(each, here) for name, each in named.items()}
+        # Files of keys that were objects are for this cluster alone.
+        self._added = [path for path in files.values() if path.parent == here.directory]
+        schemes = scheme if isinstance(scheme, Mapping) else dict.fromkeys(named, scheme)
+        described = [(name, KeyFile.of(path, min_security, schemes.get(name))) for name, path in files.items()]
+        store = _results(results)
+        self._started = _join(address, None if workers is None else workers * threads)
+        try:
+            self._nodes = _nodes()
+            held = {file.digest: str(files[name]) for name, file in described}
+            source = _actor(KeySource).remote(held)
+            near = tuple(str(files[name]) for name, _ in described)
+            self._keys = Keys(tuple(described), near, here.directory, source)
+            self._check(store, memory, threads)
+            self.placements: dict[str, list[Placement]] = self._place()
+            ray.get(source.forget.remote())
+            self._owners = {
+                found.owner
+                for found in (file.kind.map(here.mapped(file), False, file.security) for _, file in described)
+            }
+        except BaseException:
+            self.close()
+            raise
+        self._results = store.directory if store is not None else None
+        slots = sum(int(node["Resources"].get("CPU", 0)) // threads for node in self._nodes)
+        window = 4 * slots if window is None else window
+        self._options = Options(threads, retries, memory, max_failures, max(window, 1))
+        self.slots = slots
+        """How many tasks can run at once."""
+
+    def map(
+        self,
+        program: Callable[[Any, Any], R],
+        items: Iterable[Any],
+        *,
+        ordered: bool = True,
+        return_failures: bool = False,
+        version: object = None,
+        progress: Progress | None = None,
+    ) -> Results[R]:
+        """Run a program on each item; the results come while others are still on their way.
+
+        program: a callable of what evaluates, and of an item. What evaluates is the evaluator of the keys (of lookups
+            the keys themselves), or a dict of them by name. The same inputs must give the same result.
+        items: ciphertexts, arrays or tables, lists and tuples of them, or paths of files that all nodes see. Of a
+            generator no more are held than the window has.
+        ordered: whether results come in the order of the items; if not, as they come, each with the item's position.
+        return_failures: whether a `Failure` stands in the place of a result that could not be made; if not, the other
+            results come, and `JobError` is raised after them.
+        version: what else a result depends on, if the program calls what it does not name.
+        progress: called with (done, of) after each task.
+
+        Raises `KeyMismatchError` for ciphertexts of another secret key than the keys belong to, `ClusterError` for an
+        item that is too large for a node; when the results are taken, `JobError` and `ClusterError`.
+        """
+        job = self._job(program, version)
+        return Results(self, job, items, ordered, return_failures, progress)
+
+    def reduce(
+        self,
+        function: Callable[[Any, Any, Any], R],
+        items: Iterable[Any] | Results[Any],
+        *,
+        fan_in: int = 8,
+        version: object = None,
+        progress: Progress | None = None,
+    ) -> R:
+        """Return all items combined to one, by a tree whose shape depends on their number alone.
+
+        function: a callable of what evaluates, and of two neighbours; it must be associative.
+        items: as of `map`; or the results of a `map`, which then go from worker to worker, and not through this
+        process.
+        fan_in: how many neighbours a task combines.
+
+        Raises what `map` raises; `JobError` if any task failed.
+        """
+        [(_, value)] = self._reduced(function, items, fan_in, version, progress, None)
+        result: R = value
+        return result
+
+    def matvec(
+        self,
+        matrix: ArrayLike,
+        vectors: Sequence[Any],
+        *,
+        block_rows: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Any]:
+        """Return the product of a matrix and an encrypted vector of any length: one ciphertext for each block of rows.
+
+        matrix: shape (rows, columns), in clear; `numpy.load(path, mmap_mode="r")` need not fit the memory.
+        vectors: ciphertexts with the entries of the vector, one after the other; each but the last of the same length.
+        block_rows: rows of a block, None for as many as a ciphertext of `vectors` has entries. `rotations_of_blocks`
+            says which rotations the keys need.
+
+        Each block is a task, and the blocks of a row are added by a tree. Raises what `reduce` raises, `ClusterError`
+        for a matrix of other columns than the vectors have entries.
+        """
+        array = checked_matrix(matrix, vectors)
+        lengths = [vector.shape[0] for vector in vectors]
+        rows = block_rows if block_rows is not None else lengths[0]
+        product = self.map(BlockProduct(list(vectors)), blocks_of(array, rows, lengths), progress=progress)
+        parts = self._reduced(add, product, 8, None, progress, len(vectors))
+        return [value for _, value in sorted(parts, key=lambda part: part[0])]
+
+    def close(self, *, forget_keys: bool = False) -> None:
+        """End the workers that were started here, or leave the Ray cluster.
+
+        forget_keys: whether keys are removed from all nodes. Else they stay for the next time.
+        """
+        if forget_keys and ray.is_initialized():
+            self._on_each_node(_forget, self._keys)
+        for path in self._added:
+            path.unlink(missing_ok=True)
+        if self._started and ray.is_initialized():
+            ray.shutdown()
+
+    def __enter__(self) -> Self:
+        """Return the cluster."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the cluster."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Return nodes and tasks at once."""
+        return f"Cluster(nodes={len(self._nodes)}, slots={self.slots}, threads={self._options.threads})"
+
+    def _job(self, program: Callable[..., Any], version: object) -> Job:
+        """Return what the tasks of a program share."""
+        seen = inspected(program, version)
+        digest = digest_of(seen.digest.encode(), self._keys.digest.encode())
+        return Job(digest, _dumped(program, seen.modules), self._keys, self._results)
+
+    def _tasks(self, items: Iterable[Any], progress: Progress | None) -> Tasks:
+        total = len(items) if isinstance(items, Sized) else None
+        return Tasks(self._options, self._results, progress, total)
+
+    def _admit(self, item: object, nbytes: int) -> None:
+        """Refuse an item that no node can take, or that belongs to another secret key."""
+        store = min(int(node["Resources"].get("object_store_memory", 0)) for node in self._nodes)
+        if nbytes > LARGEST_ITEM * store:
+            raise ClusterError(
+                f"an item has {nbytes} bytes, and the object store of a node {store}: give items of at most a quarter "
+                "of it, or paths of files"
+            )
+        for each in item if isinstance(item, list | tuple) else (item,):
+            owner = getattr(each, "owner", None)
+            if isinstance(owner, str) and owner not in self._owners:
+                raise KeyMismatchError(
+                    f"an item belongs to the secret key {owner}, the keys of the cluster to "
+                    f"{' and '.join(self._owners)}: give the evaluation keys of the same secret key"
+                )
+
+    def _reduced(
+        self,
+        function: Callable[[Any, Any, Any], Any],
+        items: Iterable[Any] | Results[Any],
+        fan_in: int,
+        version: object,
+        progress: Progress | None,
+        tree_size: int | None,
+    ) -> list[tuple[int, Any]]:
+        if fan_in < 2:
+            raise ClusterError(f"a fan-in of {fan_in} combines nothing, it must be at least 2")
+        leaves_of = items.items if isinstance(items, Results) else items
+        tasks = self._tasks(leaves_of, progress)
+        try:
+            leaves = items.leaves(tasks) if isinstance(items, Results) else put(tasks, items, self._admit)
+            shared = tasks.share(self._job(function, version))
+            roots = reduced(tasks, leaves, shared, fan_in, tree_size)
+            found = [(tree, tasks.value(outcome)) for tree, outcome in roots]
+        finally:
+            tasks.cancel()
+        if tasks.failures:
+            raise JobError(tasks.failures)
+        return found
+
+    def _check(self, store: ResultStore | None, memory: int | None, threads: int) -> None:
+        """Refuse nodes that cannot run tasks of these keys."""
+        largest = max(node["Resources"].get("memory", 0) for node in self._nodes)
+        if memory is not None and memory > largest:
+            raise ClusterError(f"a task needs {memory} bytes, no node has more than {int(largest)}: use larger nodes")
+        cores = max(node["Resources"].get("CPU", 0) for node in self._nodes)
+        if threads > cores:
+            raise ClusterError(f"a task needs {threads} threads, and no node has more than {int(cores)}: use fewer")
+        token = store.mark() if store is not None else None
+        try:
+            for node, (version, sees) in self._on_each_node(_probe, token).items():
+                if version != _version():
+                    raise ClusterError(f"node {node} has {version}, and this process {_version()}: install one version")
+                if not sees:
+                    raise ClusterError(
+                        f"node {node} does not see the results' directory {store.directory if store else ''}: "
+                        "name one that all nodes share, or results=None"
+                    )
+        finally:
+            if token is not None:
+                Path(token).unlink(missing_ok=True)
+
+    def _place(self) -> dict[str, list[Placement]]:
+        placements = self._on_each_node(place, self._keys)
+        for node in self._nodes:
+            size = sum(each.mapped for each in placements[node["NodeID"]])
+            if size > node["Resources"].get("memory", 0):
+                found = int(node["Resources"].get("memory", 0))
+                raise ClusterError(f"the keys take {size} bytes, node {node['NodeID']} has {found}: use larger nodes")
+        return placements
+
+    def _on_each_node(self, function: Callable[[Any], Any], argument: Any) -> dict[str, Any]:
+        """Call a function on each node, side by side."""
+        called = {}
+        for node in self._nodes:
+            strategy = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+            remote = ray.remote(function).options(num_cpus=0, scheduling_strategy=strategy)
+            called[node["NodeID"]] = remote.remote(argument)
+        found = {}
+        for name, reference in called.items():
+            try:
+                found[name] = ray.get(reference)
+            except RayError as error:
+                cause = getattr(error, "cause", None) or error
+                raise ClusterError(f"on node {name}: {type(cause).__name__}: {cause}") from error
+        return found
+
+
+class Results(Generic[R]):
+    """The results of a `map`, which are taken once: by iterating, or by `Cluster.reduce`."""
+
+    failures: list[Failure]
+    """The tasks that failed, as far as is known."""
+    found: int
+    """Tasks whose results were there."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        job: Job,
+        items: Iterable[Any],
+        ordered: bool,
+        return_failures: bool,
+        progress: Progress | None,
+    ) -> None:
+        """Keep what is needed to begin."""
+        self.items = items
+        self.failures, self.found = [], 0
+        self._measured = Measured()
+        self._cluster, self._job = cluster, job
+        self._ordered, self._return_failures, self._progress = ordered, return_failures, progress
+        self._held = 0
+        self._taken = False
+
+    def leaves(self, tasks: Tasks) -> Iterator[Event]:
+        """Run the tasks, and give how they ended.
+
+        Raises `ClusterError` if they were taken before.
+        """
+        if self._taken:
+            raise ClusterError("the results of a map were taken before: keep them in a list, or call map again")
+        self._taken = True
+        shared = tasks.share(self._job)
+        return mapped(tasks, shared, self.items, self._cluster._admit, lambda: self._held)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Run the tasks, and give their results."""
+        tasks = self._cluster._tasks(self.items, self._progress)
+        try:
+            yield from self._in_order(tasks) if self._ordered else self._as_they_come(tasks)
+        finally:
+            tasks.cancel()
+            self.failures, self.found, self._measured = tasks.failures, tasks.found, tasks.measured
+        if tasks.failures and not self._return_failures:
+            raise JobError(tasks.failures)
+
+    def work(self, *, tasks: int | None = None, task_memory: int = 0, shared_storage: bool = False) -> Work:
+        """Return what the tasks took that were run, for `predict`, once the results were taken.
+
+        tasks: how many there are to be, None for as many. The others are those of `Work`.
+
+        Raises `ClusterError` if no task ran.
+        """
+        found = self._measured
+        if not found.tasks:
+            raise ClusterError("no task was run: take the results first, and of a job whose results are not there yet")
+        mean = found.seconds / found.tasks
+        variance = max(found.squares / found.tasks - mean**2, 0.0)
+        keys, placements = self._cluster._keys, next(iter(self._cluster.placements.values()))
+        return Work(
+            tasks=found.tasks if tasks is None else tasks,
+            seconds=mean,
+            spread=variance**0.5 / mean,
+            threads=self._cluster._options.threads,
+            item_bytes=found.item_bytes // found.tasks,
+            result_bytes=found.result_bytes // found.tasks,
+            key_bytes=sum(file.length for _, file in keys.files),
+            mapped_bytes=sum(each.mapped for each in placements),
+            task_memory=task_memory,
+            shared_storage=shared_storage,
+        )
+
+    def _as_they_come(self, tasks: Tasks) -> Iterator[tuple[int, Any]]:
+        for key, outcome in self.leaves(tasks):
+            if isinstance(outcome, Outcome):
+                yield key.position, tasks.value(outcome)
+            elif self._return_failures:
+                yield key.position, outcome
+
+    def _in_order(self, tasks: Tasks) -> Iterator[Any]:
+        waiting: dict[int, Outcome | Failure] = {}
+        position = 0
+        for key, outcome in self.leaves(tasks):
+            waiting[key.position] = outcome
+            while position in waiting:
+                next_outcome = waiting.pop(position)
+                self._held = len(waiting)
+                position += 1
+                if isinstance(next_outcome, Outcome):
+                    yield tasks.value(next_outcome)
+                elif self._return_failures:
+                    yield next_outcome
+            self._held = len(waiting)
+
+
+def _file_of(keys: KeysOrPath, here: KeyDirectory) -> Path:
+    """Return the compact file of keys."""
+    if isinstance(keys, str | os.PathLike):
+        return Path(keys).absolute()
+    if not isinstance(keys, TRAVELLING):
+        raise ClusterError(
+            f"{type(keys).__name__} are no keys that travel: give evaluation keys, keys of bootstrapping, of lookups "
+            "or of TFHE, or the path of a file of them"
+        )
+    return here.add(keys.save)
+
+
+def _results(results: str | Path | None) -> ResultStore | None:
+    if results is None:
+        return None
+    store = ResultStore(Path(results).absolute())
+    store.prepare()
+    return store
+
+
+def _join(address: str | None, cores: int | None) -> bool:
+    """Join a Ray cluster, or start one here; return whether this process has to leave it."""
+    if ray.is_initialized():
+        if address is not None or cores is not None:
+            raise ClusterError(
+                "this process has joined a Ray cluster: leave address and workers out, or ray.shutdown() first"
+            )
+        return False
+    if address is not None and address.startswith("ray://"):
+        raise ClusterError("a client of Ray has no node to keep keys on: run the program on a machine of the cluster")
+    # What is counted stays here.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        ray.init(
+            address=address or "local",
+            num_cpus=cores if address is None else None,
+            include_dashboard=None if address else False,
+            logging_level=logging.WARNING,
+        )
+    except (ConnectionError, RuntimeError, RayError) as error:
+        raise ClusterError(f"there is no Ray cluster at {address or 'local'}: {error}") from error
+    return True
+
+
+def _actor(kind: type) -> Any:
+    """Return a class whose objects are actors, on this node."""
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    return ray.remote(kind).options(num_cpus=0, scheduling_strategy=here)
+
+
+def _dumped(program: Callable[..., Any], modules: Iterable[str]) -> bytes:
+    """Return a program with the functions of modules that workers do not have."""
+    taken_along = [sys.modules[name] for name in modules if name in sys.modules]
+    for module in taken_along:
+        cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
+    try:
+        dumped: bytes = cloudpickle.dumps(program)  # type: ignore[no-untyped-call]
+    finally:
+        for module in taken_along:
+            cloudpickle.unregister_pickle_by_value(module)  # type: ignore[no-untyped-call]
+    return dumped
+
+
+def _nodes() -> list[dict[str, Any]]:
+    nodes: list[dict[str, Any]] = [node for node in ray.nodes() if node["Alive"]]  # type: ignore[no-untyped-call]
+    return nodes
+
+
+def _version() -> str:
+    """Return the versions that must be the same on all nodes."""
+    return f"noren {__version__}, Python {sys.version_info.major}.{sys.version_info.minor}, numpy {np.__version__}"
+
+
+def _probe(token: str | None) -> tuple[str, bool]:
+    """Return the versions of a node, and whether it sees a file."""
+    return _version(), token is None or Path(token).exists()
+
+
+def _forget(keys: Keys) -> None:
+    directory = KeyDirectory(keys.directory)
+    for _, file in keys.files:
+        directory.remove(file)

@@ -1,0 +1,193 @@
+"""Keys on a node: one file, which all processes of the node map."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from noren._noren import WireError, __version__
+from noren.cluster._digest import HEADER
+from noren.cluster._errors import ClusterError
+from noren.cluster._kinds import KeyKind, fingerprint_of, kind_of
+from noren.cluster._store import check_owner, check_room
+
+CHUNK = 1 << 25
+"""Bytes of a key file that travel at once."""
+GROWTH = 4
+"""An expanded file is at most so many times as large as the one that it is made from."""
+
+
+def default_directory() -> Path:
+    """Return where keys lie on a node, if no other place is named."""
+    return Path(tempfile.gettempdir()) / f"noren-keys-{os.geteuid()}"
+
+
+@dataclass(frozen=True)
+class KeyFile:
+    """A file of keys as it travels: its header, which has a digest of all of it, and its length."""
+
+    header: bytes
+    length: int
+    security: int
+    """The bits of security that its parameters must promise."""
+    scheme: str | None
+    """The scheme or mode to evaluate in, where the keys serve several."""
+
+    @property
+    def digest(self) -> str:
+        """The digest of the file, which names the keys on every node."""
+        return self.header[64:HEADER].hex()
+
+    @property
+    def fingerprint(self) -> bytes:
+        """The fingerprint of the parameters."""
+        return fingerprint_of(self.header)
+
+    @property
+    def kind(self) -> KeyKind:
+        """What the keys are."""
+        return kind_of(self.header, "the keys")
+
+    @staticmethod
+    def of(path: Path, security: int, scheme: str | None) -> KeyFile:
+        """Describe a file of keys; of its contents the header alone is read.
+
+        Raises `ClusterError` if there is none, if it holds something else, or for a scheme that it does not serve.
+        """
+        try:
+            with path.open("rb") as file:
+                header = file.read(HEADER)
+                length = os.fstat(file.fileno()).st_size
+        except OSError as error:
+            raise ClusterError(f"the key file {path} cannot be read: {error.strerror}") from error
+        kind = kind_of(header, str(path))
+        if scheme is not None and scheme not in kind.choices:
+            choices = " or ".join(repr(each) for each in kind.choices) or "no scheme"
+            raise ClusterError(f"{kind.name} were given scheme={scheme!r}, they take {choices}")
+        stated = int.from_bytes(header[16:24], "little")
+        if stated != length:
+            raise ClusterError(f"the key file {path} has {length} bytes, and {stated} by its header: copy it again")
+        return KeyFile(header, length, security, scheme)
+
+
+class KeyDirectory:
+    """The keys of a node, in a directory of its user."""
+
+    def __init__(self, directory: Path) -> None:
+        """Make the directory.
+
+        Raises `ResultError` if others than its owner can write to it: expanded keys are believed.
+        """
+        self.directory = directory
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        check_owner(directory)
+
+    def mapped(self, keys: KeyFile) -> Path:
+        """Return the expanded file of keys; its name has the version, as its layout belongs to it."""
+        return self.directory / f"{keys.digest}-{__version__}.mapped"
+
+    def compact(self, digest: str) -> Path:
+        """Return the file of keys as it travels."""
+        return self.directory / f"{digest}.keys"
+
+    def add(self, save: Callable[[Path], object]) -> Path:
+        """Put a compact file there that `save` writes; returns it under its digest."""
+        incoming = self.directory / f".{secrets.token_hex(8)}.incoming"
+        try:
+            save(incoming)
+            with incoming.open("rb") as file:
+                digest = file.read(HEADER)[64:].hex()
+            return incoming.replace(self.compact(digest))
+        except OSError as error:
+            raise ClusterError(f"the keys cannot be written to {self.directory}: {error.strerror or error}") from error
+        finally:
+            incoming.unlink(missing_ok=True)
+
+    def place(self, keys: KeyFile, fetch: Callable[[int], bytes], near: Path | None) -> Placement:
+        """See that the expanded file of keys is there, and whole.
+
+        `near` is a compact file of them if the node has one. Else the parts of one come from `fetch`, from a number of
+        bytes on; one that was cut off goes on where it was. One process of a node does this, the others wait.
+        """
+        mapped = self.mapped(keys)
+        with self._locked(keys):
+            fetched = 0
+            if mapped.exists():
+                try:
+                    keys.kind.map(mapped, True, keys.security)
+                    return Placement(fetched, mapped.stat().st_size)
+                except WireError:
+                    mapped.unlink()
+            compact = near if near is not None and _is_same(near, keys) else self.compact(keys.digest)
+            if not _is_same(compact, keys):
+                fetched = self._fetch(keys, fetch)
+            try:
+                keys.kind.expand(compact, mapped, keys.security)
+                # Refuses parameters that promise too little.
+                keys.kind.map(mapped, False, keys.security)
+            finally:
+                # A copy that was damaged is of no use to a second try.
+                if compact != near:
+                    compact.unlink()
+            return Placement(fetched, mapped.stat().st_size)
+
+    def _fetch(self, keys: KeyFile, fetch: Callable[[int], bytes]) -> int:
+        """Copy the compact file of keys; returns the bytes that came."""
+        whole = self.compact(keys.digest)
+        partial = whole.with_suffix(".part")
+        with partial.open("ab") as file:
+            start = file.tell() // CHUNK * CHUNK
+            file.truncate(start)
+            check_room(self.directory, (1 + GROWTH) * keys.length - start, "a copy of the keys and its expanded file")
+            for offset in range(start, keys.length, CHUNK):
+                file.write(fetch(offset))
+            file.flush()
+            os.fsync(file.fileno())
+            if file.tell() != keys.length:
+                raise ClusterError(f"{file.tell()} bytes of the keys came, {keys.length} were expected: start again")
+        partial.replace(whole)
+        return keys.length - start
+
+    def remove(self, keys: KeyFile) -> None:
+        """Remove all files of keys."""
+        for path in (self.mapped(keys), self.compact(keys.digest), self.compact(keys.digest).with_suffix(".part")):
+            path.unlink(missing_ok=True)
+
+    @contextmanager
+    def _locked(self, keys: KeyFile) -> Iterator[None]:
+        """Hold the lock of keys, which the system gives back when its process ends."""
+        with (self.directory / f"{keys.digest}.lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+
+@dataclass(frozen=True)
+class Placement:
+    """What placing keys took."""
+
+    fetched: int
+    """Bytes that came from another node."""
+    mapped: int
+    """Bytes of the expanded file."""
+
+
+def open_keys(directory: Path, keys: KeyFile) -> Any:
+    """Return what a program evaluates with, from keys that were placed on this node."""
+    found = keys.kind.map(KeyDirectory(directory).mapped(keys), False, keys.security)
+    return keys.kind.evaluator(found, keys.scheme)
+
+
+def _is_same(path: Path, keys: KeyFile) -> bool:
+    """Return whether a compact file has the header of keys, and their length."""
+    try:
+        with path.open("rb") as file:
+            return file.read(HEADER) == keys.header and os.fstat(file.fileno()).st_size == keys.length
+    except OSError:
+        return False

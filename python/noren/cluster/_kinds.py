@@ -1,0 +1,130 @@
+"""Kinds of keys that a cluster takes: how each is expanded into a file that is mapped, and what evaluates with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from noren import bfv, bootstrapping, ckks, tfhe
+from noren.cluster._digest import CONTAINER, HEADER
+from noren.cluster._errors import ClusterError
+
+
+@dataclass(frozen=True)
+class KeyKind:
+    """A kind of keys."""
+
+    name: str
+    expand: Callable[[Path, Path, int], object]
+    """Expands a file into another, whose keys lie as in memory. The number is `min_security`."""
+    map: Callable[[Path, bool, int], Any]
+    """The keys of an expanded file, where they lie; whether its digest is compared, and `min_security`."""
+    evaluator: Callable[[Any, str | None], Any]
+    """The object that a program evaluates with; the scheme, or the mode, that the cluster was given."""
+    choices: tuple[str, ...] = ()
+    """What `scheme` may be; the first is the default if it is None."""
+
+
+def _ckks(path: Path, check: bool, security: int) -> ckks.EvaluationKeys:
+    return ckks.EvaluationKeys.load(path, check=check, min_security=security)
+
+
+def _integers(path: Path, check: bool, security: int) -> bfv.EvaluationKeys:
+    return bfv.EvaluationKeys.load(path, check=check, min_security=security)
+
+
+def _lookup(path: Path, check: bool, security: int) -> bfv.LookupKeys:
+    return bfv.LookupKeys.load(path, check=check, min_security=security)
+
+
+def _bootstrapping(path: Path, check: bool, security: int) -> bootstrapping.BootstrapKeys:
+    return bootstrapping.BootstrapKeys.load(path, check=check, min_security=security)
+
+
+def _tfhe(path: Path, check: bool, security: int) -> tfhe.ExpandedServerKeys:
+    return tfhe.ExpandedServerKeys.load(path, check=check, min_security=security)
+
+
+def _bootstrapping_evaluator(keys: bootstrapping.BootstrapKeys, mode: str | None) -> ckks.Evaluator:
+    bootstrapper = bootstrapping.Bootstrapper(keys, mode="complex" if mode == "complex" else "real")
+    return keys.context.evaluator(keys.evaluation).with_bootstrapping(bootstrapper)
+
+
+KINDS = {
+    0x0107: KeyKind(
+        "evaluation keys of CKKS",
+        lambda source, to, security: _ckks(source, True, security).save(to, force=True, expanded=True),
+        _ckks,
+        lambda keys, _: keys.context.evaluator(keys),
+    ),
+    0x0302: KeyKind(
+        "bootstrapping keys",
+        lambda source, to, _: bootstrapping.BootstrapKeys.expand(source, to, force=True),
+        _bootstrapping,
+        _bootstrapping_evaluator,
+        ("real", "complex"),
+    ),
+    0x0407: KeyKind(
+        "evaluation keys of integers",
+        lambda source, to, security: _integers(source, True, security).save(to, force=True, expanded=True),
+        _integers,
+        lambda keys, scheme: getattr(keys, f"{scheme or 'bfv'}_context").evaluator(keys),
+        ("bfv", "bgv"),
+    ),
+    0x0502: KeyKind(
+        "lookup keys",
+        lambda source, to, security: _lookup(source, True, security).save(to, force=True, expanded=True),
+        _lookup,
+        lambda keys, _: keys,
+    ),
+    0x0605: KeyKind(
+        "server keys of TFHE",
+        lambda source, to, security: tfhe.ExpandedServerKeys.write(
+            to, tfhe.ServerKeys.load(source, min_security=security), force=True
+        ),
+        _tfhe,
+        lambda keys, _: keys.context.evaluator(keys),
+    ),
+    0x060B: KeyKind(
+        "light keys of TFHE",
+        lambda source, to, security: tfhe.ExpandedServerKeys.write(
+            to, tfhe.LightKeys.load(source, min_security=security), force=True
+        ),
+        _tfhe,
+        lambda keys, _: keys.context.evaluator(keys),
+    ),
+}
+"""By the number of the kind in a file."""
+
+TRAVELLING = (
+    ckks.EvaluationKeys,
+    bfv.EvaluationKeys,
+    bfv.LookupKeys,
+    bootstrapping.BootstrapKeys,
+    tfhe.ServerKeys,
+    tfhe.LightKeys,
+)
+"""The classes of keys of these kinds."""
+
+
+def kind_of(header: bytes, what: str) -> KeyKind:
+    """Return the kind of keys that a header of a file names.
+
+    Raises `ClusterError` for what is no file of keys, and for expanded keys, which are for the machine that made them.
+    """
+    if len(header) != HEADER or not header.startswith(CONTAINER):
+        raise ClusterError(f"{what} is no file of noren: give evaluation keys, or a file that holds them")
+    code = int.from_bytes(header[10:12], "little")
+    if code not in KINDS:
+        names = ", ".join(kind.name for kind in KINDS.values())
+        raise ClusterError(
+            f"{what} holds an object of kind {code:#06x}, needed are keys that travel and do not decrypt: {names}"
+        )
+    return KINDS[code]
+
+
+def fingerprint_of(header: bytes) -> bytes:
+    """Return the fingerprint of the parameters that a container belongs to."""
+    return header[32:64]

@@ -1,0 +1,123 @@
+"""Results in files, by the digest of the task: written as a whole or not at all, and checked when they are read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import stat
+import time
+from pathlib import Path
+
+from noren.cluster._errors import ClusterError, ResultError
+
+MAGIC = b"NORENJOB"
+SHA = 32
+LENGTH = 8
+OLD = 3600.0
+"""Seconds after which nobody is writing a file any more."""
+FRAME = len(MAGIC) + LENGTH + SHA
+"""Bytes of a file before its contents: mark, length, SHA-256."""
+
+
+class ResultStore:
+    """A directory of results that all nodes see. Its files are pickles, so that it must belong to its user alone."""
+
+    def __init__(self, directory: Path) -> None:
+        """Name the directory, which `prepare` makes."""
+        self.directory = directory
+
+    def prepare(self) -> None:
+        """Make the directory.
+
+        Raises `ResultError` if others than its owner can write to it.
+        """
+        self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        check_owner(self.directory)
+        self._remove_leftovers()
+
+    def mark(self) -> str:
+        """Make a file that a node which sees the directory sees too; returns its path."""
+        path = self.directory / f".{secrets.token_hex(8)}"
+        path.touch(exist_ok=False)
+        return str(path)
+
+    def path(self, digest: str) -> Path:
+        """Return the file of a result."""
+        return self.directory / digest[:2] / digest
+
+    def has(self, digest: str) -> bool:
+        """Return whether a result is there, as long as it says itself."""
+        try:
+            with self.path(digest).open("rb") as file:
+                frame = file.read(FRAME)
+                length = os.fstat(file.fileno()).st_size - FRAME
+        except FileNotFoundError:
+            return False
+        return frame[: len(MAGIC) + LENGTH] == MAGIC + length.to_bytes(LENGTH, "little", signed=True)
+
+    def write(self, digest: str, contents: bytes) -> None:
+        """Write a result under a hidden name, and put it in its place once all of it is on the disk.
+
+        Raises `ResultError` if the disk has no room, or refuses it.
+        """
+        path = self.path(digest)
+        path.parent.mkdir(exist_ok=True, mode=0o700)
+        partial = path.with_name(f".{digest}-{secrets.token_hex(8)}")
+        try:
+            with partial.open("xb") as file:
+                file.write(MAGIC + len(contents).to_bytes(LENGTH, "little") + hashlib.sha256(contents).digest())
+                file.write(contents)
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(path)
+        except OSError as error:
+            raise ResultError(
+                f"a result of {len(contents)} bytes cannot be written to {self.directory} ({error.strerror}): mend "
+                "that, and start the job again, which goes on where it was"
+            ) from error
+        finally:
+            partial.unlink(missing_ok=True)
+
+    def read(self, digest: str) -> bytes:
+        """Return a result.
+
+        Raises `ResultError` for a file that was damaged, and sets it aside, so that a job that is started again makes
+        it again.
+        """
+        path = self.path(digest)
+        data = path.read_bytes()
+        contents = data[FRAME:]
+        frame = MAGIC + len(contents).to_bytes(LENGTH, "little") + hashlib.sha256(contents).digest()
+        if data[:FRAME] == frame:
+            return contents
+        aside = path.with_name(f"{digest}.damaged")
+        path.replace(aside)
+        raise ResultError(f"{path} is damaged and was renamed to {aside.name}: start the job again to make it again")
+
+    def _remove_leftovers(self) -> None:
+        """Remove files that were being written when their process ended, once they are an hour old."""
+        for leftover in self.directory.glob("??/.*-*"):
+            if time.time() - leftover.stat().st_mtime > OLD:
+                leftover.unlink(missing_ok=True)
+
+
+def check_owner(directory: Path) -> None:
+    """Refuse a directory that others than its user can write to: its files are run, or believed."""
+    status = directory.stat()
+    if status.st_uid != os.geteuid():
+        raise ResultError(
+            f"{directory} belongs to user {status.st_uid}, not to {os.geteuid()}: choose another directory"
+        )
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise ResultError(f"others can write to {directory}: `chmod go-w` it, or choose another directory")
+
+
+def check_room(directory: Path, needed: int, what: str) -> None:
+    """Refuse what has no room on the disk of a directory."""
+    free = os.statvfs(directory)
+    found = free.f_bavail * free.f_frsize
+    if found < needed:
+        raise ClusterError(
+            f"{what} needs {needed} bytes in {directory}, {found} are free: make room, or choose another"
+        )

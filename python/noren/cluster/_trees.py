@@ -1,0 +1,159 @@
+"""Items through a program, and results through a tree of combinations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import ray
+
+from noren.cluster._digest import digest_of, packed
+from noren.cluster._errors import ClusterError, Failure
+from noren.cluster._tasks import Key, Outcome, Shared, Tasks
+
+Event = tuple[Key, Outcome | Failure]
+Check = Callable[[object, int], object]
+"""Refuses an item, or its bytes, before it is handed in."""
+
+
+def mapped(
+    tasks: Tasks, shared: Shared, items: Iterable[Any], check: Check, held: Callable[[], int]
+) -> Iterator[Event]:
+    """Run a program on items; give what ends, in that order.
+
+    An item is taken when there is room in the window, beside what is on its way and what the caller holds. Combinations
+    that the caller hands in between are given too.
+    """
+    source = enumerate(items)
+    more = True
+    while more or len(tasks):
+        while more and len(tasks) + held() < tasks.options.window:
+            index, item = next(source, (-1, None))
+            more = index >= 0
+            if not more:
+                break
+            contents = packed(item)
+            check(item, len(contents))
+            key, digest = Key(0, 0, index), digest_of(shared.digest.encode(), contents)
+            found = tasks.find(digest)
+            if found is not None:
+                yield key, found
+            else:
+                tasks.submit(shared, key, digest, contents)
+        if len(tasks):
+            yield from tasks.wait()
+
+
+def put(tasks: Tasks, items: Iterable[Any], check: Check) -> Iterator[Event]:
+    """Give items as they are, to be combined; then what the caller hands in between."""
+    for index, item in enumerate(items):
+        contents = packed(item)
+        check(item, len(contents))
+        yield Key(0, 0, index), Outcome(digest_of(contents), ray.put(np.frombuffer(contents, dtype=np.uint8)))
+        while len(tasks) >= tasks.options.window:
+            yield from tasks.wait()
+    while len(tasks):
+        yield from tasks.wait()
+
+
+class _Tree:
+    """Combines outcomes of neighbours, whose positions alone decide who combines with whom: the bytes of the result do
+    not depend on which task ends first.
+    """
+
+    def __init__(self, fan_in: int, count: int | None) -> None:
+        self._fan_in = fan_in
+        self._levels: list[dict[int, Outcome]] = []
+        self.count = count
+
+    def _width(self, level: int) -> int | None:
+        """How many outcomes a level has, once it is known how many items there are."""
+        return None if self.count is None else -(-self.count // self._fan_in**level)
+
+    def add(self, level: int, index: int, outcome: Outcome) -> Iterator[tuple[int, int, list[Outcome]]]:
+        """Take an outcome; give the groups that are complete with it, as level and position of their results."""
+        while len(self._levels) <= level:
+            self._levels.append({})
+        self._levels[level][index] = outcome
+        yield from self._group(level, index // self._fan_in)
+
+    def close(self, count: int) -> Iterator[tuple[int, int, list[Outcome]]]:
+        """Learn how many items there are; give the groups at the ends of levels that are complete."""
+        self.count = count
+        for level in range(len(self._levels)):
+            yield from self._group(level, (self._width(level) or 1) // self._fan_in)
+
+    def result(self) -> Outcome | None:
+        """Return the outcome that all others went into."""
+        if self.count is None:
+            return None
+        return next((each[0] for n, each in enumerate(self._levels) if self._width(n) == 1 and 0 in each), None)
+
+    def _group(self, level: int, group: int) -> Iterator[tuple[int, int, list[Outcome]]]:
+        here, width = self._levels[level], self._width(level)
+        start, end = group * self._fan_in, (group + 1) * self._fan_in
+        members = range(start, end if width is None else min(end, width))
+        if width == 1 or not members or any(i not in here for i in members):
+            return
+        parts = [here.pop(i) for i in members]
+        if len(parts) == 1:
+            yield from self.add(level + 1, group, parts[0])
+        else:
+            yield level + 1, group, parts
+
+
+def reduced(
+    tasks: Tasks, leaves: Iterator[Event], shared: Shared, fan_in: int, tree_size: int | None = None
+) -> Iterator[tuple[int, Outcome]]:
+    """Combine outcomes by trees; give each tree's number and outcome when it is there.
+
+    tree_size: how many leaves a tree has, one after the other; None for one tree of all leaves.
+    """
+    trees: dict[int, _Tree] = {}
+    count = 0
+
+    def start(tree: int, groups: Iterable[tuple[int, int, list[Outcome]]]) -> None:
+        ready = list(groups)
+        while ready:
+            level, index, parts = ready.pop()
+            digest = digest_of(shared.digest.encode(), *(part.digest.encode() for part in parts))
+            found = tasks.find(digest)
+            if found is None:
+                tasks.combine(shared, Key(tree, level, index), digest, parts)
+            else:
+                ready.extend(trees[tree].add(level, index, found))
+
+    for key, outcome in leaves:
+        tree, index = key.tree, key.position
+        if key.level == 0:
+            count += 1
+            tree, index = divmod(index, tree_size) if tree_size is not None else (0, index)
+        if isinstance(outcome, Failure):
+            continue
+        root = trees.setdefault(tree, _Tree(fan_in, tree_size))
+        start(tree, root.add(key.level, index, outcome))
+        if (found := root.result()) is not None:
+            del trees[tree]
+            yield tree, found
+    if tree_size is None and not tasks.failures:
+        yield from _last(tasks, trees, start, count)
+
+
+def _last(
+    tasks: Tasks,
+    trees: dict[int, _Tree],
+    start: Callable[[int, Iterable[tuple[int, int, list[Outcome]]]], None],
+    count: int,
+) -> Iterator[tuple[int, Outcome]]:
+    """Finish the one tree whose number of leaves is known now."""
+    if not count:
+        raise ClusterError("there is nothing to reduce: give at least one item")
+    [root] = trees.values()
+    start(0, root.close(count))
+    while root.result() is None and len(tasks):
+        for key, outcome in tasks.wait():
+            if isinstance(outcome, Outcome):
+                start(0, root.add(key.level, key.position, outcome))
+    if (found := root.result()) is not None:
+        yield 0, found

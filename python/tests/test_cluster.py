@@ -1,0 +1,406 @@
+"""`noren.cluster` on a real local Ray cluster of several worker processes."""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+ray = pytest.importorskip("ray")
+
+from noren import Error, KeyMismatchError, bfv, bgv, bootstrapping, ckks, programs, tfhe  # noqa: E402
+from noren.cluster import Cluster, ClusterError, Failure, JobError, rotations_of_blocks  # noqa: E402
+from noren.cluster._keys import KeyDirectory, KeyFile  # noqa: E402
+
+COUNT = 24
+CHUNK = 1 << 16
+SLOTS = 8
+rng = np.random.default_rng(1)
+VALUES = rng.uniform(-1, 1, (COUNT, SLOTS))
+MATRIX = rng.uniform(-1, 1, (10, 2 * SLOTS - 3))
+
+
+class Owner:
+    """A client with keys of a small ring."""
+
+    def __init__(self, log_n: int = 10) -> None:
+        params = ckks.Parameters(log_n=log_n, log_q=[50, 40, 40], log_p=[50], security=None)
+        self.ctx = ckks.Context(params, threads=1)
+        rotations = rotations_of_blocks(MATRIX, [SLOTS, SLOTS - 3])
+        self.keys = self.ctx.keygen(rotations=rotations)
+        self.items = [self.ctx.encrypt(row, self.keys.public) for row in VALUES]
+
+    def decrypt(self, x: ckks.Ciphertext) -> Any:
+        return self.ctx.decrypt(x, self.keys.secret)
+
+
+@pytest.fixture(scope="module")
+def owner() -> Owner:
+    return Owner()
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("keys")
+
+
+@pytest.fixture(scope="module")
+def cluster(owner: Owner, directory: Path) -> Iterator[Cluster]:
+    """A cluster of three workers; other keys use the same processes."""
+    ray.init(address="local", num_cpus=3, include_dashboard=False, logging_level="error", log_to_driver=False)
+    yield on_it(owner.keys.evaluation, directory)
+    ray.shutdown()
+
+
+def on_it(keys: Any, directory: Path, **options: Any) -> Cluster:
+    """Return a cluster of these keys on the processes that run."""
+    return Cluster(keys, directory=directory, min_security=0, **options)
+
+
+def cubed(ev: ckks.Evaluator, x: ckks.Ciphertext) -> ckks.Ciphertext:
+    return ev.mul(ev.square(x), x)
+
+
+def added(ev: ckks.Evaluator, x: ckks.Ciphertext, y: ckks.Ciphertext) -> ckks.Ciphertext:
+    return ev.add(x, y)
+
+
+def test_results_come_in_order_with_the_bytes_of_one_process(cluster: Cluster, owner: Owner) -> None:
+    told: list[tuple[int, int]] = []
+    found: list[Any] = list(cluster.map(cubed, owner.items, progress=lambda done, of: told.append((done, of))))
+    here = owner.ctx.evaluator(owner.keys.evaluation)
+    assert [bytes(x) for x in found] == [bytes(cubed(here, x)) for x in owner.items]
+    errors = np.abs(owner.decrypt(found[5]) - VALUES[5] ** 3)
+    assert errors.max() < found[5].error_bound < 1e-4
+    assert told[-1] == (COUNT, COUNT)
+    assert len(told) == COUNT
+    once = cluster.map(cubed, owner.items[:1])
+    list(once)
+    with pytest.raises(ClusterError, match="were taken before"):
+        list(once)
+
+
+def test_results_come_as_they_are_ready(cluster: Cluster) -> None:
+    def sleep(_: object, seconds: float) -> float:
+        time.sleep(seconds)
+        return seconds
+
+    assert list(cluster.map(sleep, [0.0, 0.0, 0.0])) == [0.0] * 3
+    found = list(cluster.map(sleep, [1.0, 0.0, 0.01], ordered=False))
+    assert sorted(found) == [(0, 1.0), (1, 0.0), (2, 0.01)]
+    assert found[-1] == (0, 1.0)
+
+
+def test_a_generator_is_not_run_ahead_of_the_window(owner: Owner, directory: Path, cluster: Cluster) -> None:
+    taken = 0
+
+    def items() -> Iterator[int]:
+        nonlocal taken
+        for i in range(40):
+            taken += 1
+            yield i
+
+    small = on_it(owner.keys.evaluation, directory, window=5)
+    for done, value in enumerate(small.map(lambda _, i: i * i, items())):
+        assert value == done**2
+        # Those in the window, this one, and those that came with it.
+        assert taken <= done + 1 + 5
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 8, 9, 24])
+def test_a_tree_combines_all_in_order(cluster: Cluster, count: int) -> None:
+    joined = cluster.reduce(lambda _, x, y: x + y, [[i] for i in range(count)], fan_in=3)
+    assert joined == list(range(count))
+
+
+def test_a_map_is_reduced_without_passing_through_the_driver(cluster: Cluster, owner: Owner) -> None:
+    squares: Any = cluster.map(lambda ev, x: ev.square(x), owner.items)
+    total = cluster.reduce(added, squares, fan_in=4)
+    errors = np.abs(owner.decrypt(total) - (VALUES**2).sum(axis=0))
+    assert errors.max() < total.error_bound < 1e-3
+    # The shape of the tree is that of the number of items: the bytes are those of another run.
+    again = cluster.reduce(added, cluster.map(lambda ev, x: ev.square(x), owner.items), fan_in=4)
+    assert bytes(total) == bytes(again)
+
+
+def test_blocks_of_a_matrix_that_is_mapped(cluster: Cluster, owner: Owner, tmp_path: Path) -> None:
+    np.save(tmp_path / "matrix.npy", MATRIX)
+    matrix = np.load(tmp_path / "matrix.npy", mmap_mode="r")
+    x: Any = rng.uniform(-1, 1, MATRIX.shape[1])
+    parts = [owner.ctx.encrypt(x[:SLOTS], owner.keys.public), owner.ctx.encrypt(x[SLOTS:], owner.keys.public)]
+    product = cluster.matvec(matrix, parts)
+    assert len(product) == 2
+    values: Any = np.concatenate([owner.decrypt(part) for part in product])
+    errors = np.abs(values[: len(MATRIX)] - MATRIX @ x)
+    assert errors.max() < max(part.error_bound for part in product) < 1e-4
+    with pytest.raises(ClusterError, match=r"shape \(10, 13\), needed are two axes, and 8 columns"):
+        cluster.matvec(MATRIX, parts[:1])
+
+
+def test_paths_of_files_are_items(cluster: Cluster, owner: Owner, tmp_path: Path) -> None:
+    paths = []
+    for i, x in enumerate(owner.items[:4]):
+        paths.append(tmp_path / f"{i}.ct")
+        x.save(paths[-1])
+    found = list(cluster.map(lambda ev, path: ev.square(ev.context.load(path)), paths))
+    np.testing.assert_allclose([owner.decrypt(x) for x in found], VALUES[:4] ** 2, atol=1e-4)
+    [failed] = cluster.map(lambda ev, path: ev.context.load(path), [str(tmp_path / "none")], return_failures=True)
+    assert isinstance(failed, Failure)
+    assert "none" in failed.error
+
+
+def test_failures_have_their_inputs_and_the_others_come(cluster: Cluster, owner: Owner) -> None:
+    def picky(ev: ckks.Evaluator, item: tuple[int, ckks.Ciphertext]) -> Any:
+        i, x = item
+        if i == 2:
+            raise ValueError("the third is not liked")
+        return ev.conjugate(x) if i == 5 else x
+
+    items = list(enumerate(owner.items[:8]))
+    found: list[Any] = list(cluster.map(picky, items, return_failures=True))
+    assert [i for i, x in enumerate(found) if isinstance(x, Failure)] == [2, 5]
+    assert found[2].error == "ValueError: the third is not liked"
+    assert bytes(found[2].inputs[1]) == bytes(owner.items[2])
+    assert "picky" in found[2].traceback
+    assert "MissingKeyError" in found[5].error
+    results = cluster.map(picky, items)
+    good: list[Any] = []
+    with pytest.raises(JobError, match=r"2 tasks failed; the first: item 2 .*not liked") as error:
+        good.extend(results)
+    assert len(good) == 6
+    assert [failure.index for failure in error.value.failures] == [2, 5] == [f.index for f in results.failures]
+    with pytest.raises(JobError, match="a step of the reduction"):
+        cluster.reduce(lambda _, x, y: x / 0, [1.0, 2.0])
+    with pytest.raises(JobError, match="2 tasks failed"):
+        cluster.reduce(added, cluster.map(picky, items))
+
+
+def test_a_task_that_ends_its_process_is_reported(owner: Owner, directory: Path, cluster: Cluster) -> None:
+    def poison(_: object, i: int) -> int:
+        if i == 3:
+            os.kill(os.getpid(), 9)
+        return i
+
+    once = on_it(owner.keys.evaluation, directory, retries=1)
+    found = list(once.map(poison, range(6), return_failures=True))
+    assert [x for x in found if not isinstance(x, Failure)] == [0, 1, 2, 4, 5]
+    assert found[3].inputs == 3
+    assert "its process ended each time it was tried" in found[3].error
+
+
+def test_too_many_failures_end_a_job(owner: Owner, directory: Path, cluster: Cluster) -> None:
+    few = on_it(owner.keys.evaluation, directory, max_failures=2)
+    with pytest.raises(JobError, match="3 tasks failed"):
+        list(few.map(lambda _, i: i / 0, range(1000), return_failures=True))
+
+
+def test_results_are_found_again(owner: Owner, directory: Path, cluster: Cluster, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    kept = on_it(owner.keys.evaluation, directory, results=results)
+    first = kept.map(cubed, owner.items)
+    before = [bytes(x) for x in first]
+    assert first.found == 0
+    assert results.stat().st_mode & 0o777 == 0o700
+    second = kept.map(cubed, owner.items)
+    assert [bytes(x) for x in second] == before
+    assert second.found == COUNT
+    # A program that captures something else is another.
+    other = kept.map(lambda ev, x: cubed(ev, x), owner.items[:2])
+    list(other)
+    assert other.found == 0
+    total = kept.reduce(added, kept.map(cubed, owner.items))
+    assert bytes(kept.reduce(added, kept.map(cubed, owner.items))) == bytes(total)
+    # A file that was damaged is set aside, and made again.
+    damaged = max(results.glob("??/*"), key=lambda path: path.stat().st_mtime)
+    contents = bytearray(damaged.read_bytes())
+    contents[-1] ^= 1
+    damaged.write_bytes(contents)
+    with pytest.raises(ClusterError, match="is damaged and was renamed"):
+        kept.reduce(added, kept.map(cubed, owner.items))
+    assert bytes(kept.reduce(added, kept.map(cubed, owner.items))) == bytes(total)
+
+
+def test_a_directory_of_results_is_its_users_alone(owner: Owner, directory: Path, tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    with pytest.raises(ClusterError, match="others can write to"):
+        on_it(owner.keys.evaluation, directory, results=shared)
+    with pytest.raises(ClusterError, match="others can write to"):
+        on_it(owner.keys.evaluation, shared)
+
+
+def test_workers_of_a_node_share_one_copy_of_the_keys(cluster: Cluster, directory: Path) -> None:
+    large = Owner(log_n=14)
+    shared = on_it(large.keys.evaluation, directory)
+    [[placement]] = shared.placements.values()
+
+    def memory(ev: ckks.Evaluator, x: ckks.Ciphertext) -> tuple[int, float, float]:
+        total = ev.matvec(MATRIX[:SLOTS, :SLOTS], x)
+        time.sleep(0.5)
+        lines = Path("/proc/self/smaps").read_text().splitlines()
+        share, inside = 0, False
+        for line in lines:
+            if "-" in line.split()[0]:
+                inside = line.endswith(".mapped")
+            elif line.startswith("Pss:") and inside:
+                share += int(line.split()[1])
+        roll = dict(line.split()[:2] for line in Path("/proc/self/smaps_rollup").read_text().splitlines()[1:])
+        return os.getpid(), share * 1024, int(roll["Anonymous:"]) * 1024 if total is not None else 0
+
+    x = large.ctx.encrypt(VALUES[0], large.keys.public)
+    found = list(shared.map(memory, [x] * 9))
+    workers = {pid: (pss, private) for pid, pss, private in found}
+    assert len(workers) == 3
+    assert 30e6 < placement.mapped < 200e6
+    # At the end of all tasks each page is counted by the share of each process that has it.
+    assert sum(pss for pss, _ in workers.values()) < 1.1 * placement.mapped
+    shared.close(forget_keys=True)
+    assert not list(directory.glob(f"{shared._keys.files[0][1].digest}*.mapped"))
+
+
+def test_programs_on_tables(cluster: Cluster, directory: Path) -> None:
+    table = rng.uniform(0, 1, (40, 3))
+    program = programs.Program("mean")
+    params = programs.choose_parameters([program], rows=40, columns=3, precision_bits=16)
+    ctx = ckks.Context(params)
+    keys = programs.plan([program], rows=40, columns=3, slots=ctx.slots).keygen(ctx)
+    encrypted = programs.encrypt_table(table, keys.secret)
+    real = Cluster(keys.evaluation, directory=directory)
+    [found] = real.map(lambda ev, t: programs.run(ev, program, t), [encrypted])
+    np.testing.assert_allclose(programs.decrypt_table(found, keys.secret).values[0], table.mean(axis=0), atol=2**-16)
+
+
+@pytest.mark.parametrize("scheme", [bfv, bgv])
+def test_integers_in_both_schemes(cluster: Cluster, directory: Path, scheme: Any) -> None:
+    ctx = scheme.Context(scheme.Parameters(5, 193, [50] * 3, [50], security=None))
+    keys = ctx.keygen()
+    items = [ctx.encrypt(np.arange(4) + i, keys.public) for i in range(3)]
+    exact = on_it(keys.evaluation, directory, scheme=scheme.__name__.removeprefix("noren."))
+    found = [ctx.decrypt(x, keys.secret)[:4].tolist() for x in exact.map(lambda ev, x: ev.square(x), items)]
+    assert found == [((np.arange(4) + i) ** 2).tolist() for i in range(3)]
+
+
+def test_lookups_bootstraps_and_tfhe_are_tasks(cluster: Cluster, directory: Path, tmp_path: Path) -> None:
+    params = bfv.Parameters(5, 193, [50] * 10, [50] * 2, security=None)
+    ctx = bfv.Context(params)
+    keys = ctx.keygen()
+    quotient = bfv.Lookup(lambda x, y: x // y, domain=(8, 8), undefined=0)
+    plan = quotient.plan(params)
+    prepared = tmp_path / "quotient.lookup"
+    quotient.prepare(ctx).save(prepared)
+
+    def divide(keys: bfv.LookupKeys, pair: list[bfv.Ciphertext]) -> bfv.Ciphertext:
+        function = bfv.PreparedLookup.load(keys.context, prepared)
+        return function(keys.context.evaluator(keys.evaluation), *pair, keys=keys)
+
+    x, y = (ctx.encrypt(plan.spread(numbers), keys.public) for numbers in ([7, 6, 5], [2, 3, 0]))
+    looked_up = on_it(plan.keygen(keys.secret), directory)
+    [z] = looked_up.map(divide, [[x, y]])
+    assert plan.gather(ctx.decrypt(z, keys.secret))[:3].tolist() == [3, 2, 0]
+
+    toy = bootstrapping.Parameters("toy")
+    real = ckks.Context(toy.ckks)
+    secret = real.keygen(level=toy.output_level)
+    boot = on_it(bootstrapping.BootstrapKeys.generate(toy, secret.secret), directory)
+    low = real.encrypt([0.5, -0.25], secret.public, slots=2, level=toy.input_level)
+    [high] = boot.map(lambda ev, x: ev.bootstrap(x), [low])
+    assert high.level == toy.output_level
+    np.testing.assert_allclose(real.decrypt(high, secret.secret), [0.5, -0.25], atol=high.error_bound)
+
+    bits = tfhe.Context(tfhe.Parameters("TOY_2_2"))
+    own = bits.keygen()
+    batches = [bits.encrypt(np.array([i % 4, 1]), own.secret) for i in range(5)]
+    both = on_it({"bits": own.server, "vectors": secret.evaluation}, directory)
+    sums = list(both.map(lambda evs, batch: (sorted(evs), batch + batch), batches))
+    assert [names for names, _ in sums] == [["bits", "vectors"]] * 5
+    assert [bits.decrypt(x, own.secret).tolist() for _, x in sums] == [[2 * (i % 4), 2] for i in range(5)]
+
+
+def test_ciphertexts_of_another_secret_key_are_refused_before_they_are_sent(cluster: Cluster, owner: Owner) -> None:
+    other = owner.ctx.keygen()
+    stranger = owner.ctx.encrypt(VALUES[0], other.public)
+    with pytest.raises(KeyMismatchError, match="give the evaluation keys of the same secret key"):
+        list(cluster.map(cubed, [stranger]))
+
+
+def test_wrong_keys_and_options_are_refused(owner: Owner, cluster: Cluster, directory: Path, tmp_path: Path) -> None:
+    with pytest.raises(ClusterError, match="SecretKey are no keys that travel"):
+        on_it(owner.keys.secret, tmp_path / "nothing")
+    assert not list((tmp_path / "nothing").iterdir())
+    with pytest.raises(ClusterError, match="cannot be read: No such file"):
+        on_it(tmp_path / "none.keys", directory)
+    (tmp_path / "text").write_text("no keys")
+    with pytest.raises(ClusterError, match="is no file of noren"):
+        on_it(tmp_path / "text", directory)
+    owner.keys.secret.save(tmp_path / "secret.key")
+    with pytest.raises(ClusterError, match="kind 0x0105, needed are keys that travel and do not decrypt"):
+        on_it(tmp_path / "secret.key", directory)
+    owner.keys.evaluation.save(tmp_path / "evaluation.keys")
+    data = (tmp_path / "evaluation.keys").read_bytes()
+    (tmp_path / "short.keys").write_bytes(data[:-64])
+    with pytest.raises(ClusterError, match=f"has {len(data) - 64} bytes, and {len(data)} by its header"):
+        on_it(tmp_path / "short.keys", directory)
+    changed = bytearray(data)
+    changed[len(data) // 2] ^= 1
+    (tmp_path / "changed.keys").write_bytes(changed)
+    with pytest.raises(ClusterError, match="WireError"):
+        on_it(tmp_path / "changed.keys", tmp_path / "elsewhere")
+    with pytest.raises(ClusterError, match="InsecureError"):
+        Cluster(owner.keys.evaluation, directory=tmp_path / "strict")
+    with pytest.raises(ClusterError, match="scheme='bgv', they take no scheme"):
+        on_it(owner.keys.evaluation, directory, scheme="bgv")
+    with pytest.raises(ClusterError, match="leave address and workers out"):
+        on_it(owner.keys.evaluation, directory, workers=2)
+    with pytest.raises(ClusterError, match=r"a task needs 64 threads, and no node has more than 3"):
+        on_it(owner.keys.evaluation, directory, threads=64)
+    with pytest.raises(ClusterError, match=r"a task needs 10{15} bytes, no node has more than"):
+        on_it(owner.keys.evaluation, directory, memory=10**15)
+    with pytest.raises(ClusterError, match="fan-in of 1"):
+        cluster.reduce(added, owner.items, fan_in=1)
+    with pytest.raises(ClusterError, match="nothing to reduce"):
+        cluster.reduce(added, [])
+    with pytest.raises(ClusterError, match="no keys were given"):
+        on_it({}, directory)
+
+
+def test_a_copy_of_keys_that_was_cut_off_goes_on(owner: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("noren.cluster._keys.CHUNK", CHUNK)
+    source = tmp_path / "evaluation.keys"
+    owner.keys.evaluation.save(source)
+    data = source.read_bytes()
+    keys = KeyFile.of(source, 0, None)
+    node = KeyDirectory(tmp_path / "node")
+    asked: list[int] = []
+
+    def fetch(offset: int) -> bytes:
+        asked.append(offset)
+        if len(asked) == 1:
+            return data[offset : offset + CHUNK]
+        raise ConnectionError("the network is gone")
+
+    assert len(data) > 2 * CHUNK
+
+    def fetch_all(offset: int) -> bytes:
+        asked.append(offset)
+        return data[offset : offset + CHUNK]
+
+    with pytest.raises(ConnectionError):
+        node.place(keys, fetch, None)
+    asked.clear()
+    node.place(keys, fetch_all, None)
+    assert asked[0] == CHUNK
+    assert node.mapped(keys).exists()
+    assert not list(node.directory.glob("*.part"))
+    # Another file that says that it is these keys is found out.
+    wrong = bytearray(data)
+    wrong[-100] ^= 1
+    elsewhere = KeyDirectory(tmp_path / "elsewhere")
+    with pytest.raises(Error, match="digest"):
+        elsewhere.place(keys, lambda offset: bytes(wrong[offset : offset + CHUNK]), None)
+    assert not elsewhere.mapped(keys).exists()
+    # Nothing of it is left for the next time.
+    elsewhere.place(keys, fetch_all, None)
