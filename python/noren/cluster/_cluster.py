@@ -95,7 +95,7 @@ class Cluster:
         schemes = scheme if isinstance(scheme, Mapping) else dict.fromkeys(named, scheme)
         described = [(name, KeyFile.of(path, min_security, schemes.get(name))) for name, path in files.items()]
         store = _results(results)
-        self._started = _join(address, None if workers is None else workers * threads)
+        self._started = _join(address, None if workers is None else workers * threads, retries)
         try:
             self._nodes = _nodes()
             held = {file.digest: str(files[name]) for name, file in described}
@@ -435,7 +435,7 @@ def _results(results: str | Path | None) -> ResultStore | None:
     return store
 
 
-def _join(address: str | None, cores: int | None) -> bool:
+def _join(address: str | None, cores: int | None, retries: int) -> bool:
     """Join a Ray cluster, or start one here; return whether this process has to leave it."""
     if ray.is_initialized():
         if address is not None or cores is not None:
@@ -447,6 +447,8 @@ def _join(address: str | None, cores: int | None) -> bool:
         raise ClusterError("a client of Ray has no node to keep keys on: run the program on a machine of the cluster")
     # What is counted stays here.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Without it a task that needs more memory than there is is tried again for ever.
+    os.environ.setdefault("RAY_task_oom_retries", str(retries))
     try:
         ray.init(
             address=address or "local",

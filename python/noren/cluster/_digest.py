@@ -32,6 +32,8 @@ CONTAINER = b"\x89NOREN\r\n"
 HEADER = 96
 """Bytes of a container before its table of contents, its digest among them."""
 BLOCK = 1 << 20
+WITHOUT_PATHS, WITH_PATHS = b"\0", b"\1"
+"""The first byte of an item."""
 
 
 def digest_of(*parts: bytes) -> str:
@@ -60,22 +62,34 @@ def digest_of_file(path: Path) -> bytes:
 
 def packed(item: object) -> bytes:
     """Return an item as bytes, which `unpacked` reads; of a path they have the digest of the file's contents too."""
-    out = BytesIO()
-    _Packer(out).dump(item)
+    out = BytesIO(WITHOUT_PATHS)
+    out.seek(1)
+    packer = _Packer(out)
+    packer.dump(item)
+    if packer.has_paths:
+        out.seek(0)
+        out.write(WITH_PATHS)
     return out.getvalue()
 
 
 def unpacked(data: Any) -> Any:
-    """Return the item of `packed`."""
-    return _Unpacker(BytesIO(data)).load()
+    """Return the item of `packed`, which is copied once where it has no paths."""
+    contents = memoryview(data)
+    if contents[:1] == WITHOUT_PATHS:
+        return pickle.loads(contents[1:])
+    return _Unpacker(BytesIO(contents[1:])).load()
 
 
 class _Packer(pickle.Pickler):
     def __init__(self, out: BytesIO) -> None:
         super().__init__(out, protocol=5)
+        self.has_paths = False
 
     def persistent_id(self, obj: object) -> tuple[str, bytes] | None:
-        return (str(obj), digest_of_file(obj)) if isinstance(obj, Path) else None
+        if not isinstance(obj, Path):
+            return None
+        self.has_paths = True
+        return str(obj), digest_of_file(obj)
 
 
 class _Unpacker(pickle.Unpickler):

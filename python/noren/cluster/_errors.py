@@ -23,7 +23,7 @@ class Failure:
     index: int | None
     """Position of its item in the job; None for a step of a reduction."""
     digest: str
-    """Digest of the task, which names its inputs."""
+    """Digest of the task, which names its inputs; empty for a step of a reduction without a directory of results."""
     inputs: object
     """The item itself; None for a step of a reduction."""
     error: str
@@ -37,7 +37,8 @@ class Failure:
         """Return one line."""
         where = f" on node {self.node}" if self.node else ""
         what = "a step of the reduction" if self.index is None else f"item {self.index}"
-        return f"{what} (task {self.digest[:16]}){where}: {self.error}"
+        task = f" (task {self.digest[:16]})" if self.digest else ""
+        return f"{what}{task}{where}: {self.error}"
 
 
 class JobError(ClusterError):

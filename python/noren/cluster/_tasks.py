@@ -12,7 +12,7 @@ import numpy as np
 import ray
 from ray.exceptions import RayError
 
-from noren.cluster._digest import unpacked
+from noren.cluster._digest import digest_of, unpacked
 from noren.cluster._errors import ClusterError, Failure, JobError
 from noren.cluster._store import ResultStore
 from noren.cluster._work import Bytes, Head, Job, run
@@ -64,6 +64,7 @@ class Shared(NamedTuple):
 class _Flying:
     """A task that was handed in."""
 
+    job: str
     key: Key
     digest: str
     body: Any
@@ -125,6 +126,10 @@ class Tasks:
         """Put what the tasks of a job share where all nodes get it."""
         return Shared(job.digest, [ray.put(job)])
 
+    def digest(self, shared: Shared, *inputs: bytes) -> str:
+        """Return the digest of a task; nothing where no result is looked up by it."""
+        return "" if self.store is None else digest_of(shared.digest.encode(), *inputs)
+
     def find(self, digest: str) -> Outcome | None:
         """Return the outcome of a task whose result lies in a file."""
         if self.store is None or not self.store.has(digest):
@@ -138,11 +143,13 @@ class Tasks:
         contents: Any = np.frombuffer(item, dtype=np.uint8)
         if len(item) > SMALL:
             contents = ray.put(contents)
-        self._start(shared, _Flying(key, digest, None, contents, len(item)), False, [contents])
+        self._start(shared, _Flying(shared.digest, key, digest, None, contents, len(item)), False, [contents])
 
     def combine(self, shared: Shared, key: Key, digest: str, parts: list[Outcome]) -> None:
         """Hand in results to be combined."""
-        self._start(shared, _Flying(key, digest, None, None, 0), True, [part.argument() for part in parts])
+        self._start(
+            shared, _Flying(shared.digest, key, digest, None, None, 0), True, [part.argument() for part in parts]
+        )
 
     def _start(self, shared: Shared, task: _Flying, combine: bool, inputs: list[Any]) -> None:
         head, body = self._run.remote(tuple(shared), task.digest, combine, *inputs)
@@ -171,7 +178,8 @@ class Tasks:
         index = task.key.position if task.key.level == 0 else None
         item = ray.get(task.item) if isinstance(task.item, ray.ObjectRef) else task.item
         inputs = None if item is None else unpacked(item)
-        failure = Failure(index, task.digest, inputs, head.error, head.traceback, head.node)
+        digest = task.digest or (digest_of(task.job.encode(), bytes(item)) if item is not None else "")
+        failure = Failure(index, digest, inputs, head.error, head.traceback, head.node)
         self.failures.append(failure)
         if len(self.failures) > self.options.max_failures:
             raise JobError(self.failures)

@@ -35,7 +35,7 @@ def mapped(
                 break
             contents = packed(item)
             check(item, len(contents))
-            key, digest = Key(0, 0, index), digest_of(shared.digest.encode(), contents)
+            key, digest = Key(0, 0, index), tasks.digest(shared, contents)
             found = tasks.find(digest)
             if found is not None:
                 yield key, found
@@ -50,7 +50,8 @@ def put(tasks: Tasks, items: Iterable[Any], check: Check) -> Iterator[Event]:
     for index, item in enumerate(items):
         contents = packed(item)
         check(item, len(contents))
-        yield Key(0, 0, index), Outcome(digest_of(contents), ray.put(np.frombuffer(contents, dtype=np.uint8)))
+        digest = digest_of(contents) if tasks.store is not None else ""
+        yield Key(0, 0, index), Outcome(digest, ray.put(np.frombuffer(contents, dtype=np.uint8)))
         while len(tasks) >= tasks.options.window:
             yield from tasks.wait()
     while len(tasks):
@@ -117,7 +118,7 @@ def reduced(
         ready = list(groups)
         while ready:
             level, index, parts = ready.pop()
-            digest = digest_of(shared.digest.encode(), *(part.digest.encode() for part in parts))
+            digest = tasks.digest(shared, *(part.digest.encode() for part in parts))
             found = tasks.find(digest)
             if found is None:
                 tasks.combine(shared, Key(tree, level, index), digest, parts)
