@@ -14,6 +14,7 @@ ray = pytest.importorskip("ray")
 from noren import Error, KeyMismatchError, bfv, bgv, bootstrapping, ckks, programs, tfhe  # noqa: E402
 from noren.cluster import Cluster, ClusterError, Failure, JobError, rotations_of_blocks  # noqa: E402
 from noren.cluster._keys import KeyDirectory, KeyFile  # noqa: E402
+from noren.cluster._work import Keys  # noqa: E402
 
 COUNT = 24
 CHUNK = 1 << 16
@@ -207,6 +208,8 @@ def test_results_are_found_again(owner: Owner, directory: Path, cluster: Cluster
     second = kept.map(cubed, owner.items)
     assert [bytes(x) for x in second] == before
     assert second.found == COUNT
+    # The same workers run the same program without a directory.
+    assert [bytes(x) for x in cluster.map(cubed, owner.items)] == before
     # A program that captures something else is another.
     other = kept.map(lambda ev, x: cubed(ev, x), owner.items[:2])
     list(other)
@@ -365,6 +368,40 @@ def test_wrong_keys_and_options_are_refused(owner: Owner, cluster: Cluster, dire
         cluster.reduce(added, [])
     with pytest.raises(ClusterError, match="no keys were given"):
         on_it({}, directory)
+
+
+def test_nodes_that_do_not_suit_are_refused(
+    owner: Owner, cluster: Cluster, directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("noren.cluster._cluster._version", lambda: "noren 9.9.9, Python 3.11, numpy 2")
+        with pytest.raises(ClusterError, match=r"has noren 0.*, and this process noren 9.9.9.*: install one version"):
+            on_it(owner.keys.evaluation, directory)
+    with monkeypatch.context() as patched:
+        patched.setattr("noren.cluster._store.ResultStore.mark", lambda _: str(tmp_path / "elsewhere"))
+        with pytest.raises(ClusterError, match="does not see the results' directory"):
+            on_it(owner.keys.evaluation, directory, results=tmp_path / "results")
+
+
+def test_a_node_without_the_file_gets_keys_in_parts(
+    owner: Owner, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "evaluation.keys"
+    owner.keys.evaluation.save(path)
+    monkeypatch.setattr(
+        "noren.cluster._cluster.Keys", lambda files, _, *rest: Keys(files, (str(tmp_path / "no"),), *rest)
+    )
+    far = on_it(path, tmp_path / "node")
+    [[placement]] = far.placements.values()
+    assert placement.fetched == path.stat().st_size
+    assert [bytes(x) for x in far.map(cubed, owner.items[:2])] == [
+        bytes(cubed(owner.ctx.evaluator(owner.keys.evaluation), x)) for x in owner.items[:2]
+    ]
+    again = on_it(path, tmp_path / "node")
+    assert [each.fetched for [each] in again.placements.values()] == [0]
+    again.close(forget_keys=True)
+    assert not list((tmp_path / "node").glob("*.mapped"))
+    assert path.exists()
 
 
 def test_a_copy_of_keys_that_was_cut_off_goes_on(owner: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

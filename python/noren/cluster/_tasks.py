@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -54,10 +55,13 @@ class Outcome:
 
 
 class Shared(NamedTuple):
-    """The digest of a job and the reference of what its tasks share."""
+    """What the tasks of a job are given of it."""
 
-    digest: str
+    name: str
+    """Of this run of the job: another may have other directories."""
     reference: list[Any]
+    """That of the `Job`."""
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -124,7 +128,7 @@ class Tasks:
 
     def share(self, job: Job) -> Shared:
         """Put what the tasks of a job share where all nodes get it."""
-        return Shared(job.digest, [ray.put(job)])
+        return Shared(secrets.token_hex(8), [ray.put(job)], job.digest)
 
     def digest(self, shared: Shared, *inputs: bytes) -> str:
         """Return the digest of a task; nothing where no result is looked up by it."""
@@ -152,7 +156,7 @@ class Tasks:
         )
 
     def _start(self, shared: Shared, task: _Flying, combine: bool, inputs: list[Any]) -> None:
-        head, body = self._run.remote(tuple(shared), task.digest, combine, *inputs)
+        head, body = self._run.remote((shared.name, shared.reference), task.digest, combine, *inputs)
         self._flying[head] = replace(task, body=body)
         self._count(known=1, done=0)
 

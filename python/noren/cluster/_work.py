@@ -139,7 +139,7 @@ def _evaluator(keys: Keys) -> Any:
 def run(job: tuple[str, list[Any]], digest: str, combine: bool, *inputs: Bytes | str) -> tuple[Head, Bytes | None]:
     """Run a program on an item, or combine results from the first to the last; nothing that it raises leaves here.
 
-    job: the digest of the job, and the reference of a `Job`. inputs: items or results as bytes, or the digests of
+    job: a name of this run of it, and the reference of a `Job`. inputs: items or results as bytes, or the digests of
     results that lie in files.
     """
     name, [reference] = job
@@ -148,7 +148,7 @@ def run(job: tuple[str, list[Any]], digest: str, combine: bool, *inputs: Bytes |
         shared = _JOBS.get(name, lambda: ray.get(reference))
         store = ResultStore(shared.results) if shared.results is not None else None
         evaluator = _EVALUATORS.get(shared.keys.digest, lambda: _evaluator(shared.keys))
-        program = _PROGRAMS.get(name, lambda: cloudpickle.loads(shared.program))
+        program = _PROGRAMS.get(shared.digest, lambda: cloudpickle.loads(shared.program))
         values = [unpacked(_read(store, each) if isinstance(each, str) else each) for each in inputs]
     except Exception as error:
         return _failed(error, node, fatal=isinstance(error, ClusterError)), None
