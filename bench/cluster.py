@@ -11,6 +11,7 @@ Each part runs in a process of its own, so that its memory is its own. Parts:
 - model: jobs that are predicted, and then run: with 1 and 2 workers, and with up to 64 processes that sleep for the
   time of their tasks and share a link of a limited rate;
 - stream: 10,240 ciphertexts through a driver, and its memory;
+- bootstraps: full ciphertexts of the preset n16, in tasks of two threads;
 - nearest: squared distances of a query to encrypted records in files (examples/10_cluster.py);
 - curve: what the model says for 1 to 64 nodes.
 """
@@ -232,6 +233,44 @@ def stream(_: argparse.Namespace) -> Json:
     return {"ciphertexts": done, "item_bytes": nbytes, "seconds": seconds, "before": before, "peak": peak}
 
 
+def bootstraps(_: argparse.Namespace) -> Json:
+    """Bootstrap full ciphertexts of the preset n16, in tasks of two threads."""
+    from noren import bootstrapping, ckks
+    from noren.cluster import Cluster
+
+    params = bootstrapping.Parameters("n16")
+    ctx = ckks.Context(params.ckks)
+    own = ctx.keygen(relinearization=False, level=params.output_level)
+    values = np.random.default_rng(5).uniform(-1, 1, ctx.slots)
+    items = [ctx.encrypt(values, own.secret, level=params.input_level) for _ in range(8)]
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "bootstrap.keys"
+        compact = bootstrapping.BootstrapKeys.generate_file(path, params, own.secret)
+        start = time.perf_counter()
+        with Cluster(path, threads=2, directory=Path(directory) / "keys") as cluster:
+            placed = time.perf_counter() - start
+            [[placement]] = cluster.placements.values()
+            # The first encodes the matrices.
+            list(cluster.map(lambda ev, x: ev.bootstrap(x), items[:1]))
+            start = time.perf_counter()
+            results = cluster.map(lambda ev, x: ev.bootstrap(x), items)
+            found = list(results)
+            seconds = (time.perf_counter() - start) / len(items)
+            work = results.work()
+    error = max(float(np.abs(ctx.decrypt(x, own.secret) - values).max()) for x in found)
+    return {
+        "placed": placed,
+        "seconds": seconds,
+        "program_seconds": work.seconds,
+        "compact": compact,
+        "mapped": placement.mapped,
+        "item_bytes": work.item_bytes,
+        "result_bytes": work.result_bytes,
+        "error": error,
+        "bound": max(x.error_bound for x in found),
+    }
+
+
 def nearest(options: argparse.Namespace) -> Json:
     """Run the example with many records, and return its seconds and memory."""
     example = Path(__file__).parent.parent / "examples" / "10_cluster.py"
@@ -271,7 +310,7 @@ def curve(_: argparse.Namespace) -> Json:
 
 
 PARTS: dict[str, Callable[[argparse.Namespace], Json]] = {
-    each.__name__: each for each in (overhead, scaling, keys, model, stream, nearest, curve)
+    each.__name__: each for each in (overhead, scaling, keys, model, stream, bootstraps, nearest, curve)
 }
 
 

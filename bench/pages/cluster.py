@@ -44,6 +44,13 @@ def summary_table(found: Found) -> str:
             [what, f"{number(stream['seconds'])} s"],
             ["peak memory of the driver then", size(stream["peak"])],
         ]
+    if boot := found.get("bootstraps"):
+        what = f"keys of bootstrapping, {size(boot['compact'])}: on a node, as {size(boot['mapped'])}"
+        rows += [
+            [what, f"{number(boot['placed'])} s"],
+            ["a bootstrap of 2^15 slots by two threads", f"{number(boot['seconds'])} s"],
+            ["of it outside of the program", f"{number(1e3 * (boot['seconds'] - boot['program_seconds']))} ms"],
+        ]
     return table(["what", "measured"], rows) if rows else NOTHING
 
 

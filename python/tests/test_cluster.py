@@ -120,6 +120,7 @@ def test_a_tree_combines_all_in_order(cluster: Cluster, count: int) -> None:
 def test_a_map_is_reduced_without_passing_through_the_driver(cluster: Cluster, owner: Owner) -> None:
     squares: Any = cluster.map(lambda ev, x: ev.square(x), owner.items)
     total = cluster.reduce(added, squares, fan_in=4)
+    assert squares.work().tasks == COUNT
     errors = np.abs(owner.decrypt(total) - (VALUES**2).sum(axis=0))
     assert errors.max() < total.error_bound < 1e-3
     # The shape of the tree is that of the number of items: the bytes are those of another run.

@@ -47,11 +47,11 @@ class Cluster:
     scheme: "bfv" (the default) or "bgv" for keys of integers, "real" (the default) or "complex" for those of
         bootstrapping; of several keys a mapping by their names.
     address: None starts workers on this machine; "auto" or "host:port" joins the Ray cluster that this machine is part
-    of.
+        of.
     workers: how many of them, if they are started here; None for one to `threads` cores.
     threads: of each task.
     directory: where keys lie on every node; a directory of the user's own, by default in the directory for temporary
-    files.
+        files.
     results: a directory that all nodes see, with the result of every task. A job that is started again finds there what
         was done. None keeps results in memory, and where that is full on the disk, until they are taken.
     memory: bytes that a task needs, so that a node is not given more of them than fit.
@@ -265,6 +265,8 @@ class Cluster:
             roots = reduced(tasks, leaves, shared, fan_in, tree_size)
             found = [(tree, tasks.value(outcome)) for tree, outcome in roots]
         finally:
+            if isinstance(items, Results):
+                items.end(tasks)
             tasks.cancel()
         if tasks.failures:
             raise JobError(tasks.failures)
@@ -355,14 +357,18 @@ class Results(Generic[R]):
         shared = tasks.share(self._job)
         return mapped(tasks, shared, self.items, self._cluster._admit, lambda: self._held)
 
+    def end(self, tasks: Tasks) -> None:
+        """Give up what has not ended, and keep what is known of the others."""
+        tasks.cancel()
+        self.failures, self.found, self._measured = tasks.failures, tasks.found, tasks.measured
+
     def __iter__(self) -> Iterator[Any]:
         """Run the tasks, and give their results."""
         tasks = self._cluster._tasks(self.items, self._progress)
         try:
             yield from self._in_order(tasks) if self._ordered else self._as_they_come(tasks)
         finally:
-            tasks.cancel()
-            self.failures, self.found, self._measured = tasks.failures, tasks.found, tasks.measured
+            self.end(tasks)
         if tasks.failures and not self._return_failures:
             raise JobError(tasks.failures)
 

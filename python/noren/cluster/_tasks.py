@@ -79,7 +79,7 @@ class _Flying:
 
 @dataclass
 class Measured:
-    """What the tasks of a job took that have ended well."""
+    """What the tasks of items took that have ended well."""
 
     tasks: int = 0
     seconds: float = 0.0
@@ -177,7 +177,8 @@ class Tasks:
         if head.fatal:
             raise ClusterError(f"on node {head.node}: {head.error}")
         if head.error is None:
-            self.measured.add(head.seconds, task.item_bytes, head.nbytes)
+            if task.key.level == 0:
+                self.measured.add(head.seconds, task.item_bytes, head.nbytes)
             return task.key, Outcome(task.digest, None if head.stored else task.body)
         index = task.key.position if task.key.level == 0 else None
         item = ray.get(task.item) if isinstance(task.item, ray.ObjectRef) else task.item
