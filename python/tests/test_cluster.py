@@ -193,6 +193,62 @@ def test_a_task_that_ends_its_process_is_reported(owner: Owner, directory: Path,
     assert "its process ended each time it was tried" in found[3].error
 
 
+class Stubborn:
+    """Can be pickled, and not unpickled."""
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return int, ("no number",)
+
+
+def test_items_that_cannot_be_sent_or_read_are_failures(cluster: Cluster, tmp_path: Path) -> None:
+    items = [1, tmp_path / "none", lambda: 0, Stubborn(), 2]
+    found = list(cluster.map(lambda _, x: x, items, return_failures=True))
+    assert [found[0], found[4]] == [1, 2]
+    errors = [x.error for x in found if isinstance(x, Failure)]
+    assert ["FileNotFoundError" in errors[0], "pickle" in errors[1], "ValueError" in errors[2]] == [True] * 3
+    with pytest.raises(JobError, match="1 tasks failed; the first: item 1: FileNotFoundError"):
+        cluster.reduce(lambda _, x, y: x, [1, tmp_path / "none", 2])
+
+
+def test_paths_are_those_of_the_driver(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("here").write_text("contents")
+    assert list(cluster.map(lambda _, path: path.read_text(), [Path("here")])) == ["contents"]
+
+
+def test_programs_of_one_name_are_told_apart_in_workers(cluster: Cluster) -> None:
+    def made(table: list[int]) -> Any:
+        class Table:
+            values = table
+
+        return lambda _, i: Table.values[i]
+
+    assert [list(cluster.map(made(table), [0, 0])) for table in ([1], [2])] == [[1, 1], [2, 2]]
+
+
+def test_a_cluster_that_was_closed_says_so(owner: Owner, directory: Path, cluster: Cluster, tmp_path: Path) -> None:
+    mine = directory / "mine.keys"
+    owner.keys.evaluation.save(mine, force=True)
+    given = set(directory.glob(".*.given"))
+    one, two = on_it(mine, directory), on_it(owner.keys.evaluation, directory, results=tmp_path / "results")
+    late = one.map(cubed, owner.items[:1])
+    one.close(forget_keys=True)
+    one.close()
+    with pytest.raises(ClusterError, match="the cluster was closed"):
+        list(late)
+    with pytest.raises(ClusterError, match="the cluster was closed"):
+        one.reduce(added, owner.items[:2])
+    # Others go on, with keys that are placed again, and nothing of the caller's is removed.
+    assert len(list(two.map(cubed, owner.items[:4]))) == 4
+    results = two.map(cubed, owner.items[:2])
+    with pytest.raises(ClusterError, match="those of another cluster"):
+        on_it(owner.keys.evaluation, directory).reduce(added, results)
+    two.close()
+    assert mine.exists()
+    assert not list((tmp_path / "results").glob(".mark-*"))
+    assert len(set(directory.glob(".*.given")) - given) == 1, "that of the cluster which is open"
+
+
 def test_too_many_failures_end_a_job(owner: Owner, directory: Path, cluster: Cluster) -> None:
     few = on_it(owner.keys.evaluation, directory, max_failures=2)
     with pytest.raises(JobError, match="3 tasks failed"):
@@ -359,14 +415,16 @@ def test_wrong_keys_and_options_are_refused(owner: Owner, cluster: Cluster, dire
         on_it(owner.keys.evaluation, directory, scheme="bgv")
     with pytest.raises(ClusterError, match="leave address and workers out"):
         on_it(owner.keys.evaluation, directory, workers=2)
-    with pytest.raises(ClusterError, match=r"a task needs 64 threads, and no node has more than 3"):
+    with pytest.raises(ClusterError, match=r"a task needs 64 threads, and no node has that; they have 3 cores"):
         on_it(owner.keys.evaluation, directory, threads=64)
-    with pytest.raises(ClusterError, match=r"a task needs 10{15} bytes, no node has more than"):
+    with pytest.raises(ClusterError, match=r"a task needs 1 threads and 10{15} bytes, and no node has that"):
         on_it(owner.keys.evaluation, directory, memory=10**15)
     with pytest.raises(ClusterError, match="fan-in of 1"):
         cluster.reduce(added, owner.items, fan_in=1)
     with pytest.raises(ClusterError, match="nothing to reduce"):
         cluster.reduce(added, [])
+    with pytest.raises(ClusterError, match=r"schemes were named for \['y'\], and the keys are \['x'\]"):
+        on_it({"x": owner.keys.evaluation}, directory, scheme={"y": "bgv"})
     with pytest.raises(ClusterError, match="no keys were given"):
         on_it({}, directory)
 
@@ -375,8 +433,8 @@ def test_nodes_that_do_not_suit_are_refused(
     owner: Owner, cluster: Cluster, directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("noren.cluster._cluster._version", lambda: "noren 9.9.9, Python 3.11, numpy 2")
-        with pytest.raises(ClusterError, match=r"has noren 0.*, and this process noren 9.9.9.*: install one version"):
+        patched.setattr("noren.cluster._cluster.node_version", lambda: "noren 9.9.9, Python 3.11, numpy 2")
+        with pytest.raises(ClusterError, match=r"has noren 0.*, and the driver noren 9.9.9.*: install one version"):
             on_it(owner.keys.evaluation, directory)
     with monkeypatch.context() as patched:
         patched.setattr("noren.cluster._store.ResultStore.mark", lambda _: str(tmp_path / "elsewhere"))

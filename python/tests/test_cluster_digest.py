@@ -18,12 +18,16 @@ pytest.importorskip("ray")
 
 from noren import ckks
 from noren.cluster import ClusterError, ResultError
-from noren.cluster._digest import inspected, packed, unpacked
+from noren.cluster._digest import digest_of, packed, unpacked
+from noren.cluster._program import _Walk, taken
 from noren.cluster._store import ResultStore
 
 
 def digest_of_program(program: Callable[..., Any], version: object = None) -> str:
-    return inspected(program, version).digest
+    walk = _Walk()
+    walk.value((program, version))
+    walk.release()
+    return digest_of(*walk.parts)
 
 
 def made(source: str, **names: Any) -> Callable[..., Any]:
@@ -107,19 +111,7 @@ def test_what_is_pickled_as_a_name_counts_with_its_contents() -> None:
         digest_of_program(made("def f(ev, x): return c(x)", c=np.frompyfunc(lambda x: x + 1, 1, 1)))
 
 
-def test_the_source_of_a_module_counts_and_the_contents_of_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(tmp_path)
-    source = "def f(ev, x): return helper.g(x)"
-    digests = []
-    for value in (1, 2):
-        (tmp_path / "helper.py").write_text(f"def g(x): return {value}")
-        module = types.ModuleType("helper")
-        module.__file__ = str(tmp_path / "helper.py")
-        monkeypatch.setitem(sys.modules, "helper", module)
-        digests.append(digest_of_program(made(source, helper=module)))
-    assert digests[0] != digests[1]
+def test_files_count_with_their_contents(tmp_path: Path) -> None:
     data = tmp_path / "data"
     files = []
     for contents in ("one", "two"):
@@ -130,33 +122,99 @@ def test_the_source_of_a_module_counts_and_the_contents_of_files(
     assert directory == digest_of_program(made("def f(ev, x): return c", c=tmp_path))
 
 
+SOURCES = {
+    "package/__init__.py": "from package import inner",
+    "package/inner.py": "import beside\nfrom other import h, c\nfrom named.space import n\n"
+    "def g(x): return h(x), beside.k, c, n\ndef late(x):\n    from . import late\n    return late.v",
+    "package/late.py": "v = 1",
+    "other.py": "def h(x): return 1\nc = 1",
+    "beside.py": "k = 1",
+    # A package without a file.
+    "named/space.py": "def n(x): return 1",
+}
+
+
 @pytest.mark.parametrize("program", ["return package.inner.g(x)", "import package.inner as p; return p.g(x)"])
 def test_modules_of_modules_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str) -> None:
-    (tmp_path / "package").mkdir()
-    (tmp_path / "package" / "__init__.py").write_text("from package import inner")
-    (tmp_path / "package" / "inner.py").write_text(
-        "import beside\nfrom other import h\ndef g(x): return h(x), beside.k"
-    )
-    (tmp_path / "other.py").write_text("def h(x): return 1")
-    (tmp_path / "beside.py").write_text("k = 1")
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.syspath_prepend(tmp_path)
-    names = ["package", "package.inner", "other", "beside"]
-    digests = []
-    for changed in [None, "package/inner.py", "other.py", "beside.py"]:
-        if changed:
-            (tmp_path / changed).write_text((tmp_path / changed).read_text() + "\n# changed")
+    names = ["package", "package.inner", "package.late", "other", "beside", "named", "named.space"]
+
+    def digest(changed: str | None) -> str:
+        for name, source in SOURCES.items():
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(source.replace("1", "2") if name == changed else source)
         for name in names:
-            monkeypatch.delitem(sys.modules, name, raising=False)
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
         package = importlib.import_module("package")
-        digests.append(digest_of_program(made(f"def f(ev, x): {program}", package=package)))
-    for name in names:
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    assert len(set(digests)) == len(digests)
+        found = digest_of_program(made(f"def f(ev, x): {program}", package=package))
+        for name in names:
+            sys.modules.pop(name, None)
+        return found
+
+    assert digest(None) == digest(None)
+    changed = [digest(name) for name in SOURCES if "1" in SOURCES[name]]
+    assert len({digest(None), *changed}) == 1 + len(changed) == 5
+
+
+def test_values_that_a_module_has_now_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("settings_of_a_test")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    digests = []
+    for value in (1, 2, 1):
+        module.__dict__["k"] = value
+        digests.append(digest_of_program(made("def f(ev, x): return s.k", s=module)))
+    assert digests[0] == digests[2] != digests[1]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("table = [1]", "table = [2]"),
+        ("table = {1: {2}}", "table = {1: {3}}"),
+        ("class D:\n    k = 1", "class D:\n    k = 2"),
+        ("@property\n  def p(self): return 1", "@property\n  def p(self): return 2"),
+        ("@staticmethod\n  def p(): return 1", "@staticmethod\n  def p(): return 2"),
+    ],
+)
+def test_members_of_classes_count(one: str, other: str) -> None:
+    source = "class C:\n  {}\ndef f(ev, x): return C()"
+    assert digest_of_program(made(source.format(one))) == digest_of_program(made(source.format(one)))
+    assert digest_of_program(made(source.format(one))) != digest_of_program(made(source.format(other)))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import typing\nclass N(typing.NamedTuple):\n  a: int\n  def __call__(self, ev, x): return {}\nf = N(1)",
+        "import enum\nclass E(enum.IntEnum):\n  A = {}\ndef f(ev, x): return E.A",
+        "class D(dict):\n  def __missing__(self, key): return {}\nd = D()\ndef f(ev, x): return d[x]",
+        "class M(type):\n  def k(cls): return {}\nclass C(metaclass=M): pass\ndef f(ev, x): return C.k()",
+        "import dataclasses\n@dataclasses.dataclass\nclass C:\n  a: int = {}\ndef f(ev, x): return C()",
+    ],
+)
+def test_subclasses_count_with_their_contents(source: str) -> None:
+    assert digest_of_program(made(source.format(1))) == digest_of_program(made(source.format(1)))
+    assert digest_of_program(made(source.format(1))) != digest_of_program(made(source.format(2)))
+
+
+def test_arrays_count_with_their_fields_and_masks() -> None:
+    arrays = [
+        np.zeros(2, dtype=[("a", "i4"), ("b", "i4")]),
+        np.zeros(2, dtype=[("b", "i4"), ("a", "i4")]),
+        np.ma.array([1, 2], mask=[False, True]),
+        np.ma.array([1, 2], mask=[True, False]),
+        np.array(["2020-01-01"], dtype="datetime64[D]"),
+        np.array(["2020-01-02"], dtype="datetime64[D]"),
+    ]
+    digests = [digest_of_program(made("def f(ev, x): return c", c=c)) for c in arrays]
+    assert len(set(digests)) == len(arrays)
 
 
 def test_digests_are_those_of_another_process() -> None:
     program = "lambda ev, x: (x, {'a', 'b', 'c', 'd'}, np.arange(3), 'e' in {'e', 'f', 'g'})"
-    source = f"import numpy as np\nfrom noren.cluster._digest import inspected\nprint(inspected({program}).digest)"
+    source = f"import numpy as np\nfrom noren.cluster._program import _Walk, taken\nprint(taken({program}).digest)"
     found = {
         subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True).stdout
         for _ in range(3)
@@ -169,15 +227,22 @@ def test_what_cannot_be_seen_into_is_refused() -> None:
 
     with pytest.raises(ClusterError, match="whose contents cannot be told from others'"):
         digest_of_program(made("def f(ev, x): return c", c=threading.Lock()))
+    with pytest.raises(ClusterError, match="cannot be told from others'"):
+        taken(made("def f(ev, x): return c", c=threading.Lock()))
 
 
-def test_items_are_packed_with_the_contents_of_their_files(tmp_path: Path) -> None:
+def test_items_are_packed_with_the_contents_of_their_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "item"
     path.write_text("one")
     first = packed((path, [1, 2]))
     assert unpacked(first) == (path, [1, 2])
     path.write_text("two")
     assert packed((path, [1, 2])) != first
+    # Elsewhere another file has this name.
+    with pytest.raises(ClusterError, match="has other contents here than at the driver"):
+        unpacked(first)
+    monkeypatch.chdir(tmp_path)
+    assert unpacked(packed(Path("item"))) == path
     with pytest.raises(FileNotFoundError):
         packed(tmp_path / "none")
 

@@ -57,6 +57,22 @@ def test_short_tasks_wait_for_the_driver_and_large_ones_for_the_link() -> None:
     assert through.tasks_seconds >= 5000 * (100 << 20) / 1e8 * 63 / 64
     assert predict(replace(large, shared_storage=True), wide).tasks_seconds < through.tasks_seconds / 10
     assert predict(replace(large, shared_storage=True), wide).driver_memory == 0
+    # Each node has one link for all of its tasks.
+    heavy = Work(tasks=1000, seconds=1.0, item_bytes=1250 << 20, result_bytes=1, shared_storage=True)
+    both = predict(heavy, replace(ONE, nodes=2, cores=16, memory=64 * GIB, network=1.25e9))
+    assert both.bottleneck == "network"
+    assert both.tasks_seconds >= 1000 * (1250 << 20) / 1.25e9 / 2
+
+
+def test_a_window_bounds_the_tasks_at_once() -> None:
+    assert predict(EQUAL, ONE, window=2).tasks_seconds == pytest.approx(2 * predict(EQUAL, ONE).tasks_seconds, rel=0.01)
+
+
+def test_items_and_results_take_memory_of_a_node() -> None:
+    large = replace(EQUAL, item_bytes=3 * GIB, result_bytes=3 * GIB)
+    assert predict(large, ONE).slots == 2
+    with pytest.raises(ClusterError, match="use larger nodes"):
+        predict(replace(large, item_bytes=16 * GIB), ONE)
 
 
 def test_batches_of_long_tasks_scale_to_64_nodes() -> None:

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
-import numpy as np
 import ray
 from numpy.typing import ArrayLike
-from ray import cloudpickle
 from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from noren._noren import KeyMismatchError, __version__
-from noren.cluster._digest import digest_of, inspected
+from noren._noren import KeyMismatchError
+from noren.cluster._digest import digest_of
 from noren.cluster._errors import ClusterError, Failure, JobError
 from noren.cluster._keys import KeyDirectory, KeyFile, Placement, default_directory
 from noren.cluster._kinds import TRAVELLING
 from noren.cluster._matrix import BlockProduct, add, blocks_of, checked_matrix
 from noren.cluster._plan import Work
+from noren.cluster._program import taken
 from noren.cluster._store import ResultStore
-from noren.cluster._tasks import Measured, Options, Outcome, Tasks
+from noren.cluster._tasks import Measured, Options, Outcome, Tasks, check_slots
 from noren.cluster._trees import Event, mapped, put, reduced
-from noren.cluster._work import Job, Keys, KeySource, place
+from noren.cluster._work import Job, Keys, KeySource, check_node, place
+from noren.cluster._work import version as node_version
 
 R = TypeVar("R")
 Progress = Callable[[int, int], object]
@@ -88,23 +88,34 @@ class Cluster:
         named = dict(keys) if isinstance(keys, Mapping) else {"": keys}
         if not named:
             raise ClusterError("no keys were given, at least one set is needed")
+        schemes = dict(scheme) if isinstance(scheme, Mapping) else dict.fromkeys(named, scheme)
+        if unknown := schemes.keys() - named.keys():
+            raise ClusterError(f"schemes were named for {sorted(unknown)}, and the keys are {sorted(named)}")
         here = KeyDirectory(Path(directory).absolute() if directory is not None else default_directory())
-        files = {name: _file_of(each, here) for name, each in named.items()}
-        # Files of keys that were objects are for this cluster alone.
-        self._added = [path for path in files.values() if path.parent == here.directory]
-        schemes = scheme if isinstance(scheme, Mapping) else dict.fromkeys(named, scheme)
-        described = [(name, KeyFile.of(path, min_security, schemes.get(name))) for name, path in files.items()]
-        store = _results(results)
-        self._started = _join(address, None if workers is None else workers * threads, retries)
+        self._closed, self._session, self._mark = False, None, None
+        self._given: list[Path] = []
+        self._source: Any = None
         try:
-            self._nodes = _nodes()
+            files = {name: self._file_of(each, here) for name, each in named.items()}
+            described = [(name, KeyFile.of(path, min_security, schemes.get(name))) for name, path in files.items()]
+            store = ResultStore(Path(results).absolute()) if results is not None else None
+            if store is not None:
+                store.prepare()
+                self._mark = store.mark()
+            _SESSION.join(address, None if workers is None else workers * threads, retries)
+            self._session = session()
             held = {file.digest: str(files[name]) for name, file in described}
-            source = _actor(KeySource).remote(held)
+            self._source = _actor(KeySource).remote(held)
             near = tuple(str(files[name]) for name, _ in described)
-            self._keys = Keys(tuple(described), near, here.directory, source)
-            self._check(store, memory, threads)
+            self._keys = Keys(tuple(described), near, here.directory, self._source)
+            self._results = store.directory if store is not None else None
+            options = Options(threads, retries, memory, max_failures, 1)
+            self.slots = check_slots(options)
+            """How many tasks can run at once."""
+            self._options = replace(options, window=max(4 * self.slots if window is None else window, 1))
+            self._on_each_node(_checked, (node_version(), self._mark))
+            self._smallest_store = min(int(n["Resources"].get("object_store_memory", 0)) for n in _nodes())
             self.placements: dict[str, list[Placement]] = self._place()
-            ray.get(source.forget.remote())
             self._owners = {
                 found.owner
                 for found in (file.kind.map(here.mapped(file), False, file.security) for _, file in described)
@@ -112,12 +123,6 @@ class Cluster:
         except BaseException:
             self.close()
             raise
-        self._results = store.directory if store is not None else None
-        slots = sum(int(node["Resources"].get("CPU", 0)) // threads for node in self._nodes)
-        window = 4 * slots if window is None else window
-        self._options = Options(threads, retries, memory, max_failures, max(window, 1))
-        self.slots = slots
-        """How many tasks can run at once."""
 
     def map(
         self,
@@ -195,16 +200,25 @@ class Cluster:
         return [value for _, value in sorted(parts, key=lambda part: part[0])]
 
     def close(self, *, forget_keys: bool = False) -> None:
-        """End the workers that were started here, or leave the Ray cluster.
+        """End the workers that were started here, or leave the Ray cluster. Results that were not taken are lost.
 
         forget_keys: whether keys are removed from all nodes. Else they stay for the next time.
+
+        Raises `ClusterError` for a node whose keys cannot be removed, once all else is done.
         """
-        if forget_keys and ray.is_initialized():
-            self._on_each_node(_forget, self._keys)
-        for path in self._added:
-            path.unlink(missing_ok=True)
-        if self._started and ray.is_initialized():
-            ray.shutdown()
+        if self._closed:
+            return
+        try:
+            if forget_keys and self._session is not None and self._session == session():
+                self._on_each_node(_forget, self._keys)
+        finally:
+            self._closed = True
+            if self._source is not None and self._session == session():
+                ray.kill(self._source)
+            for path in [*self._given, *([Path(self._mark)] if self._mark is not None else [])]:
+                path.unlink(missing_ok=True)
+            if self._session is not None:
+                _SESSION.leave()
 
     def __enter__(self) -> Self:
         """Return the cluster."""
@@ -218,21 +232,36 @@ class Cluster:
 
     def __repr__(self) -> str:
         """Return nodes and tasks at once."""
-        return f"Cluster(nodes={len(self._nodes)}, slots={self.slots}, threads={self._options.threads})"
+        return f"Cluster(nodes={len(self.placements)}, slots={self.slots}, threads={self._options.threads})"
+
+    def _file_of(self, keys: KeysOrPath, here: KeyDirectory) -> Path:
+        """Return the compact file of keys."""
+        if isinstance(keys, str | os.PathLike):
+            return Path(keys).absolute()
+        if not isinstance(keys, TRAVELLING):
+            raise ClusterError(
+                f"{type(keys).__name__} are no keys that travel: give evaluation keys, keys of bootstrapping, of "
+                "lookups or of TFHE, or the path of a file of them"
+            )
+        path = here.add(keys.save)
+        self._given.append(path)
+        return path
 
     def _job(self, program: Callable[..., Any], version: object) -> Job:
         """Return what the tasks of a program share."""
-        seen = inspected(program, version)
-        digest = digest_of(seen.digest.encode(), self._keys.digest.encode())
-        return Job(digest, _dumped(program, seen.modules), self._keys, self._results)
+        found = taken(program, version)
+        digest = digest_of(found.digest.encode(), self._keys.digest.encode())
+        return Job(digest, found.pickled, self._keys, self._results, node_version(), self._mark)
 
     def _tasks(self, items: Iterable[Any], progress: Progress | None) -> Tasks:
+        if self._closed or self._session != session():
+            raise ClusterError("the cluster was closed: take results within its `with` block, or before close()")
         total = len(items) if isinstance(items, Sized) else None
         return Tasks(self._options, self._results, progress, total)
 
     def _admit(self, item: object, nbytes: int) -> None:
         """Refuse an item that no node can take, or that belongs to another secret key."""
-        store = min(int(node["Resources"].get("object_store_memory", 0)) for node in self._nodes)
+        store = self._smallest_store
         if nbytes > LARGEST_ITEM * store:
             raise ClusterError(
                 f"an item has {nbytes} bytes, and the object store of a node {store}: give items of at most a quarter "
@@ -257,8 +286,12 @@ class Cluster:
     ) -> list[tuple[int, Any]]:
         if fan_in < 2:
             raise ClusterError(f"a fan-in of {fan_in} combines nothing, it must be at least 2")
+        if isinstance(items, Results) and items.cluster is not self:
+            raise ClusterError("these results are those of another cluster: take them in a list first")
         leaves_of = items.items if isinstance(items, Results) else items
         tasks = self._tasks(leaves_of, progress)
+        if isinstance(items, Results):
+            items.take()
         try:
             leaves = items.leaves(tasks) if isinstance(items, Results) else put(tasks, items, self._admit)
             shared = tasks.share(self._job(function, version))
@@ -272,32 +305,10 @@ class Cluster:
             raise JobError(tasks.failures)
         return found
 
-    def _check(self, store: ResultStore | None, memory: int | None, threads: int) -> None:
-        """Refuse nodes that cannot run tasks of these keys."""
-        largest = max(node["Resources"].get("memory", 0) for node in self._nodes)
-        if memory is not None and memory > largest:
-            raise ClusterError(f"a task needs {memory} bytes, no node has more than {int(largest)}: use larger nodes")
-        cores = max(node["Resources"].get("CPU", 0) for node in self._nodes)
-        if threads > cores:
-            raise ClusterError(f"a task needs {threads} threads, and no node has more than {int(cores)}: use fewer")
-        token = store.mark() if store is not None else None
-        try:
-            for node, (version, sees) in self._on_each_node(_probe, token).items():
-                if version != _version():
-                    raise ClusterError(f"node {node} has {version}, and this process {_version()}: install one version")
-                if not sees:
-                    raise ClusterError(
-                        f"node {node} does not see the results' directory {store.directory if store else ''}: "
-                        "name one that all nodes share, or results=None"
-                    )
-        finally:
-            if token is not None:
-                Path(token).unlink(missing_ok=True)
-
     def _place(self) -> dict[str, list[Placement]]:
         placements = self._on_each_node(place, self._keys)
-        for node in self._nodes:
-            size = sum(each.mapped for each in placements[node["NodeID"]])
+        for node in _nodes():
+            size = sum(each.mapped for each in placements.get(node["NodeID"], []))
             if size > node["Resources"].get("memory", 0):
                 found = int(node["Resources"].get("memory", 0))
                 raise ClusterError(f"the keys take {size} bytes, node {node['NodeID']} has {found}: use larger nodes")
@@ -306,7 +317,7 @@ class Cluster:
     def _on_each_node(self, function: Callable[[Any], Any], argument: Any) -> dict[str, Any]:
         """Call a function on each node, side by side."""
         called = {}
-        for node in self._nodes:
+        for node in _nodes():
             strategy = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
             remote = ray.remote(function).options(num_cpus=0, scheduling_strategy=strategy)
             called[node["NodeID"]] = remote.remote(argument)
@@ -341,21 +352,21 @@ class Results(Generic[R]):
         self.items = items
         self.failures, self.found = [], 0
         self._measured = Measured()
-        self._cluster, self._job = cluster, job
+        self.cluster, self._job = cluster, job
         self._ordered, self._return_failures, self._progress = ordered, return_failures, progress
         self._held = 0
         self._taken = False
 
-    def leaves(self, tasks: Tasks) -> Iterator[Event]:
-        """Run the tasks, and give how they ended.
-
-        Raises `ClusterError` if they were taken before.
-        """
+    def take(self) -> None:
+        """Refuse results that were taken before."""
         if self._taken:
             raise ClusterError("the results of a map were taken before: keep them in a list, or call map again")
         self._taken = True
+
+    def leaves(self, tasks: Tasks) -> Iterator[Event]:
+        """Run the tasks, and give how they ended."""
         shared = tasks.share(self._job)
-        return mapped(tasks, shared, self.items, self._cluster._admit, lambda: self._held)
+        return mapped(tasks, shared, self.items, self.cluster._admit, lambda: self._held)
 
     def end(self, tasks: Tasks) -> None:
         """Give up what has not ended, and keep what is known of the others."""
@@ -363,8 +374,12 @@ class Results(Generic[R]):
         self.failures, self.found, self._measured = tasks.failures, tasks.found, tasks.measured
 
     def __iter__(self) -> Iterator[Any]:
-        """Run the tasks, and give their results."""
-        tasks = self._cluster._tasks(self.items, self._progress)
+        """Run the tasks, and give their results.
+
+        Raises `ClusterError` if they were taken before, or if the cluster was closed.
+        """
+        self.take()
+        tasks = self.cluster._tasks(self.items, self._progress)
         try:
             yield from self._in_order(tasks) if self._ordered else self._as_they_come(tasks)
         finally:
@@ -384,12 +399,12 @@ class Results(Generic[R]):
             raise ClusterError("no task was run: take the results first, and of a job whose results are not there yet")
         mean = found.seconds / found.tasks
         variance = max(found.squares / found.tasks - mean**2, 0.0)
-        keys, placements = self._cluster._keys, next(iter(self._cluster.placements.values()))
+        keys, placements = self.cluster._keys, next(iter(self.cluster.placements.values()))
         return Work(
             tasks=found.tasks if tasks is None else tasks,
             seconds=mean,
             spread=variance**0.5 / mean,
-            threads=self._cluster._options.threads,
+            threads=self.cluster._options.threads,
             item_bytes=found.item_bytes // found.tasks,
             result_bytes=found.result_bytes // found.tasks,
             key_bytes=sum(file.length for _, file in keys.files),
@@ -421,50 +436,58 @@ class Results(Generic[R]):
             self._held = len(waiting)
 
 
-def _file_of(keys: KeysOrPath, here: KeyDirectory) -> Path:
-    """Return the compact file of keys."""
-    if isinstance(keys, str | os.PathLike):
-        return Path(keys).absolute()
-    if not isinstance(keys, TRAVELLING):
-        raise ClusterError(
-            f"{type(keys).__name__} are no keys that travel: give evaluation keys, keys of bootstrapping, of lookups "
-            "or of TFHE, or the path of a file of them"
-        )
-    return here.add(keys.save)
+class _Session:
+    """Ray in this process: joined by the first cluster, unless the caller has, and left with the last one."""
 
+    def __init__(self) -> None:
+        self._users = 0
+        self._ours: str | None = None
 
-def _results(results: str | Path | None) -> ResultStore | None:
-    if results is None:
-        return None
-    store = ResultStore(Path(results).absolute())
-    store.prepare()
-    return store
-
-
-def _join(address: str | None, cores: int | None, retries: int) -> bool:
-    """Join a Ray cluster, or start one here; return whether this process has to leave it."""
-    if ray.is_initialized():
-        if address is not None or cores is not None:
+    def join(self, address: str | None, cores: int | None, retries: int) -> None:
+        """Join a Ray cluster, or start one here."""
+        if ray.is_initialized():
+            if address is not None or cores is not None:
+                raise ClusterError(
+                    "this process has joined a Ray cluster: leave address and workers out, or ray.shutdown() first"
+                )
+            self._users += 1
+            return
+        if address is not None and address.startswith("ray://"):
             raise ClusterError(
-                "this process has joined a Ray cluster: leave address and workers out, or ray.shutdown() first"
+                "a client of Ray has no node to keep keys on: run the program on a machine of the cluster"
             )
-        return False
-    if address is not None and address.startswith("ray://"):
-        raise ClusterError("a client of Ray has no node to keep keys on: run the program on a machine of the cluster")
-    # What is counted stays here.
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    # Without it a task that needs more memory than there is is tried again for ever.
-    os.environ.setdefault("RAY_task_oom_retries", str(retries))
-    try:
-        ray.init(
-            address=address or "local",
-            num_cpus=cores if address is None else None,
-            include_dashboard=None if address else False,
-            logging_level=logging.WARNING,
-        )
-    except (ConnectionError, RuntimeError, RayError) as error:
-        raise ClusterError(f"there is no Ray cluster at {address or 'local'}: {error}") from error
-    return True
+        # What is counted stays here.
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        # Without it a task that needs more memory than there is is tried again for ever.
+        os.environ.setdefault("RAY_task_oom_retries", str(retries))
+        try:
+            ray.init(
+                address=address or "local",
+                num_cpus=cores if address is None else None,
+                include_dashboard=None if address else False,
+                logging_level=logging.WARNING,
+            )
+        except (ConnectionError, RuntimeError, RayError) as error:
+            raise ClusterError(f"there is no Ray cluster at {address or 'local'}: {error}") from error
+        self._users, self._ours = 1, session()
+
+    def leave(self) -> None:
+        """Leave the Ray cluster with its last user."""
+        self._users -= 1
+        if self._users <= 0 and self._ours is not None and self._ours == session():
+            self._ours = None
+            ray.shutdown()
+
+
+_SESSION = _Session()
+
+
+def session() -> str | None:
+    """Return the name of the Ray session of this process; None if there is none."""
+    if not ray.is_initialized():
+        return None
+    name: str = ray.get_runtime_context().get_job_id() + ray.get_runtime_context().get_worker_id()
+    return name
 
 
 def _actor(kind: type) -> Any:
@@ -473,32 +496,13 @@ def _actor(kind: type) -> Any:
     return ray.remote(kind).options(num_cpus=0, scheduling_strategy=here)
 
 
-def _dumped(program: Callable[..., Any], modules: Iterable[str]) -> bytes:
-    """Return a program with the functions of modules that workers do not have."""
-    taken_along = [sys.modules[name] for name in modules if name in sys.modules]
-    for module in taken_along:
-        cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
-    try:
-        dumped: bytes = cloudpickle.dumps(program)  # type: ignore[no-untyped-call]
-    finally:
-        for module in taken_along:
-            cloudpickle.unregister_pickle_by_value(module)  # type: ignore[no-untyped-call]
-    return dumped
-
-
 def _nodes() -> list[dict[str, Any]]:
     nodes: list[dict[str, Any]] = [node for node in ray.nodes() if node["Alive"]]  # type: ignore[no-untyped-call]
     return nodes
 
 
-def _version() -> str:
-    """Return the versions that must be the same on all nodes."""
-    return f"noren {__version__}, Python {sys.version_info.major}.{sys.version_info.minor}, numpy {np.__version__}"
-
-
-def _probe(token: str | None) -> tuple[str, bool]:
-    """Return the versions of a node, and whether it sees a file."""
-    return _version(), token is None or Path(token).exists()
+def _checked(needed: tuple[str, str | None]) -> None:
+    check_node(*needed)
 
 
 def _forget(keys: Keys) -> None:

@@ -16,7 +16,7 @@ from noren._noren import WireError, __version__
 from noren.cluster._digest import HEADER
 from noren.cluster._errors import ClusterError
 from noren.cluster._kinds import KeyKind, fingerprint_of, kind_of
-from noren.cluster._store import check_owner, check_room
+from noren.cluster._store import check_owner, check_room, remove_old
 
 CHUNK = 1 << 25
 """Bytes of a key file that travel at once."""
@@ -88,6 +88,7 @@ class KeyDirectory:
         self.directory = directory
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         check_owner(directory)
+        remove_old(directory, ".*.given")
 
     def mapped(self, keys: KeyFile) -> Path:
         """Return the expanded file of keys; its name has the version, as its layout belongs to it."""
@@ -98,17 +99,14 @@ class KeyDirectory:
         return self.directory / f"{digest}.keys"
 
     def add(self, save: Callable[[Path], object]) -> Path:
-        """Put a compact file there that `save` writes; returns it under its digest."""
-        incoming = self.directory / f".{secrets.token_hex(8)}.incoming"
+        """Put a compact file there that `save` writes, for the caller alone to remove."""
+        path = self.directory / f".{secrets.token_hex(8)}.given"
         try:
-            save(incoming)
-            with incoming.open("rb") as file:
-                digest = file.read(HEADER)[64:].hex()
-            return incoming.replace(self.compact(digest))
+            save(path)
         except OSError as error:
+            path.unlink(missing_ok=True)
             raise ClusterError(f"the keys cannot be written to {self.directory}: {error.strerror or error}") from error
-        finally:
-            incoming.unlink(missing_ok=True)
+        return path
 
     def place(self, keys: KeyFile, fetch: Callable[[int], bytes], near: Path | None) -> Placement:
         """See that the expanded file of keys is there, and whole.
@@ -156,9 +154,10 @@ class KeyDirectory:
         return keys.length - start
 
     def remove(self, keys: KeyFile) -> None:
-        """Remove all files of keys."""
-        for path in (self.mapped(keys), self.compact(keys.digest), self.compact(keys.digest).with_suffix(".part")):
-            path.unlink(missing_ok=True)
+        """Remove the files of keys that the node has made."""
+        with self._locked(keys):
+            for path in (self.mapped(keys), self.compact(keys.digest), self.compact(keys.digest).with_suffix(".part")):
+                path.unlink(missing_ok=True)
 
     @contextmanager
     def _locked(self, keys: KeyFile) -> Iterator[None]:

@@ -35,7 +35,7 @@ class Machines:
     memory: int
     """Bytes of each node."""
     network: float = 1.25e9
-    """Bytes a second from one node to another, and from shared storage to each."""
+    """Bytes a second of the link of each node, to other nodes and to shared storage."""
 
 
 @dataclass(frozen=True)
@@ -98,20 +98,21 @@ def predict(work: Work, machines: Machines, *, window: int | None = None, seed: 
     _check(work, machines)
     free = machines.memory - work.mapped_bytes
     on_node = machines.cores // work.threads
-    if work.task_memory:
-        on_node = min(on_node, free // work.task_memory)
+    each = work.task_memory + work.item_bytes + work.result_bytes
+    if each:
+        on_node = min(on_node, free // each)
     if free < 0 or on_node < 1:
         raise ClusterError(
             f"a node has {machines.memory} bytes and {machines.cores} cores, the keys take {work.mapped_bytes} bytes, "
-            f"a task {work.task_memory} and {work.threads} threads: use larger nodes"
+            f"a task {each} and {work.threads} threads: use larger nodes"
         )
     slots = on_node * machines.nodes
     # Nodes that have the keys hand them on.
     rounds = math.ceil(math.log2(machines.nodes)) if machines.nodes > 1 else 0
     keys = work.key_bytes / machines.network * rounds + work.mapped_bytes / EXPANSION
     # Processes start one to a core, and share the disk of their node.
-    tasks, efficiency, bottleneck = _lay_out(work, machines, slots, np.random.default_rng(seed))
     window = 4 * slots if window is None else window
+    tasks, efficiency, bottleneck = _lay_out(work, machines, slots, window, np.random.default_rng(seed))
     return Prediction(
         seconds=keys + START_SECONDS + tasks,
         keys_seconds=keys,
@@ -120,7 +121,7 @@ def predict(work: Work, machines: Machines, *, window: int | None = None, seed: 
         slots=slots,
         efficiency=efficiency,
         bottleneck=bottleneck,
-        node_memory=work.mapped_bytes + on_node * (work.task_memory + work.item_bytes + work.result_bytes),
+        node_memory=work.mapped_bytes + on_node * each,
         driver_memory=0 if work.shared_storage else window * (work.item_bytes + work.result_bytes),
     )
 
@@ -130,7 +131,9 @@ def curve(work: Work, machines: Machines, nodes: Iterable[int] = (1, 2, 4, 8, 16
     return [predict(work, replace(machines, nodes=count)) for count in nodes]
 
 
-def _lay_out(work: Work, machines: Machines, slots: int, generator: np.random.Generator) -> tuple[float, float, str]:
+def _lay_out(
+    work: Work, machines: Machines, slots: int, window: int, generator: np.random.Generator
+) -> tuple[float, float, str]:
     """Return the seconds of all tasks, their efficiency, and what held them up."""
     times = _times(work, generator)
     moved = work.item_bytes + work.result_bytes
@@ -139,22 +142,22 @@ def _lay_out(work: Work, machines: Machines, slots: int, generator: np.random.Ge
     away = 1.0 if machines.nodes == 1 else (machines.nodes - 1) / machines.nodes
     link = 0.0 if work.shared_storage or machines.nodes == 1 else work.item_bytes / machines.network * away
     handing = DRIVER_SECONDS + (0.0 if work.shared_storage else local)
-    storage = moved / machines.network if work.shared_storage else work.result_bytes / machines.network * away
-    beside = TASK_SECONDS + local + (storage if machines.nodes > 1 else 0.0)
+    result = 0.0 if machines.nodes == 1 else work.result_bytes / machines.network * away
+    beside = TASK_SECONDS + local + (moved / machines.network if work.shared_storage else result)
     step = max(handing, link)
-    ends = [0.0] * min(slots, work.tasks)
+    ends = [0.0] * min(slots, window, work.tasks)
     finish = 0.0
     for i, seconds in enumerate(times):
         start = max(heapq.heappop(ends), (i + 1) * step)
         end = start + seconds + beside
         finish = max(finish, end)
         heapq.heappush(ends, end)
-    back = 0.0 if work.shared_storage else work.tasks * work.result_bytes / machines.network * away
-    finish = max(finish, back if machines.nodes > 1 else 0.0)
-    held_up = work.tasks * step
+    # No job ends before its bytes have passed: all of them the links of the nodes, or the results that of the driver.
+    passed = work.tasks * (moved / machines.network / machines.nodes if work.shared_storage else result)
+    finish = max(finish, passed)
     bottleneck = "cores"
-    if max(held_up, back if machines.nodes > 1 else 0.0) > 0.9 * finish:
-        bottleneck = "network" if max(link, back / work.tasks) > handing else "driver"
+    if max(work.tasks * step, passed) > 0.9 * finish:
+        bottleneck = "network" if max(link * work.tasks, passed) > work.tasks * handing else "driver"
     return finish, sum(times) / (slots * finish), bottleneck
 
 

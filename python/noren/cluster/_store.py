@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import secrets
@@ -14,6 +15,8 @@ from noren.cluster._errors import ClusterError, ResultError
 MAGIC = b"NORENJOB"
 SHA = 32
 LENGTH = 8
+PATIENCE = 60.0
+"""Seconds until a file that was written must be seen on all nodes."""
 OLD = 3600.0
 """Seconds after which nobody is writing a file any more."""
 FRAME = len(MAGIC) + LENGTH + SHA
@@ -38,7 +41,7 @@ class ResultStore:
 
     def mark(self) -> str:
         """Make a file that a node which sees the directory sees too; returns its path."""
-        path = self.directory / f".{secrets.token_hex(8)}"
+        path = self.directory / f".mark-{secrets.token_hex(8)}"
         path.touch(exist_ok=False)
         return str(path)
 
@@ -62,9 +65,9 @@ class ResultStore:
         Raises `ResultError` if the disk has no room, or refuses it.
         """
         path = self.path(digest)
-        path.parent.mkdir(exist_ok=True, mode=0o700)
         partial = path.with_name(f".{digest}-{secrets.token_hex(8)}")
         try:
+            path.parent.mkdir(exist_ok=True, mode=0o700)
             with partial.open("xb") as file:
                 file.write(MAGIC + len(contents).to_bytes(LENGTH, "little") + hashlib.sha256(contents).digest())
                 file.write(contents)
@@ -86,20 +89,45 @@ class ResultStore:
         it again.
         """
         path = self.path(digest)
-        data = path.read_bytes()
+        data = self._awaited(path)
         contents = data[FRAME:]
         frame = MAGIC + len(contents).to_bytes(LENGTH, "little") + hashlib.sha256(contents).digest()
         if data[:FRAME] == frame:
             return contents
         aside = path.with_name(f"{digest}.damaged")
-        path.replace(aside)
+        # Another reader may have been faster.
+        with contextlib.suppress(FileNotFoundError):
+            path.replace(aside)
         raise ResultError(f"{path} is damaged and was renamed to {aside.name}: start the job again to make it again")
 
     def _remove_leftovers(self) -> None:
         """Remove files that were being written when their process ended, once they are an hour old."""
-        for leftover in self.directory.glob("??/.*-*"):
+        for pattern in ("??/.*-*", ".mark-*"):
+            remove_old(self.directory, pattern)
+
+    def _awaited(self, path: Path) -> bytes:
+        """Return the contents of a file that another node has written; network file systems show it late."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return path.read_bytes()
+            except FileNotFoundError as error:
+                if time.monotonic() > deadline:
+                    raise ResultError(
+                        f"{path} was written and is not seen here after {PATIENCE:.0f} seconds: start the job again"
+                    ) from error
+                # Has the client of a network file system look again.
+                with contextlib.suppress(OSError):
+                    list(path.parent.iterdir())
+                time.sleep(0.2)
+
+
+def remove_old(directory: Path, pattern: str) -> None:
+    """Remove files that nobody is writing any more; others may remove them at the same time."""
+    for leftover in directory.glob(pattern):
+        with contextlib.suppress(FileNotFoundError):
             if time.time() - leftover.stat().st_mtime > OLD:
-                leftover.unlink(missing_ok=True)
+                leftover.unlink()
 
 
 def check_owner(directory: Path) -> None:

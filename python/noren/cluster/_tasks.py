@@ -11,13 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import ray
-from ray.exceptions import RayError
+from ray.exceptions import NodeDiedError, OutOfMemoryError, RayError, WorkerCrashedError
 
 from noren.cluster._digest import digest_of, unpacked
 from noren.cluster._errors import ClusterError, Failure, JobError
 from noren.cluster._store import ResultStore
 from noren.cluster._work import Bytes, Head, Job, run
 
+PATIENCE = 30.0
+"""Seconds after which is looked whether any node can run a task at all."""
 SMALL = 1 << 16
 """Bytes of an item that go along with its task; larger ones become objects, which costs 2 ms."""
 
@@ -165,7 +167,11 @@ class Tasks:
 
         Raises `ClusterError` for what would end every other task too, `JobError` for too many failures.
         """
-        ended, rest = ray.wait(list(self._flying), num_returns=1, fetch_local=False)
+        ended: list[Any] = []
+        while not ended:
+            ended, rest = ray.wait(list(self._flying), num_returns=1, timeout=PATIENCE, fetch_local=False)
+            if not ended:
+                check_slots(self.options)
         if rest:
             ended += ray.wait(rest, num_returns=len(rest), timeout=0, fetch_local=False)[0]
         return [self._ended(reference) for reference in ended]
@@ -182,20 +188,33 @@ class Tasks:
             return task.key, Outcome(task.digest, None if head.stored else task.body)
         index = task.key.position if task.key.level == 0 else None
         item = ray.get(task.item) if isinstance(task.item, ray.ObjectRef) else task.item
-        inputs = None if item is None else unpacked(item)
+        inputs = None
+        if item is not None:
+            # An item that cannot be read here either is told by the error of its task.
+            with contextlib.suppress(Exception):
+                inputs = unpacked(item)
         digest = task.digest or (digest_of(task.job.encode(), bytes(item)) if item is not None else "")
-        failure = Failure(index, digest, inputs, head.error, head.traceback, head.node)
+        return task.key, self.fail(Failure(index, digest, inputs, head.error, head.traceback, head.node))
+
+    def fail(self, failure: Failure) -> Failure:
+        """Keep a failure.
+
+        Raises `JobError` if there are too many.
+        """
         self.failures.append(failure)
         if len(self.failures) > self.options.max_failures:
             raise JobError(self.failures)
-        return task.key, failure
+        return failure
 
     def value(self, outcome: Outcome) -> Any:
         """Return a result."""
         if outcome.body is None:
             assert self.store is not None, "without a directory results are objects"
             return unpacked(self.store.read(outcome.digest))
-        contents: Bytes = ray.get(outcome.body)
+        try:
+            contents: Bytes = ray.get(outcome.body)
+        except RayError as error:
+            raise ClusterError(f"a result was lost, and could not be made again: {error}") from error
         return unpacked(contents)
 
     def cancel(self) -> None:
@@ -218,5 +237,31 @@ def _head(reference: Any) -> Head:
         head: Head = ray.get(reference)
     except RayError as error:
         first = str(error).partition("\n")[0]
-        return Head(error=f"its process ended each time it was tried ({type(error).__name__}: {first})")
+        ended = isinstance(error, WorkerCrashedError | NodeDiedError | OutOfMemoryError)
+        what = "its process ended each time it was tried" if ended else "Ray gave it up"
+        return Head(error=f"{what} ({type(error).__name__}: {first})")
     return head
+
+
+def slots_of(node: dict[str, Any], options: Options) -> int:
+    """Return how many tasks run at once on a node."""
+    resources = node["Resources"]
+    slots = int(resources.get("CPU", 0)) // options.threads
+    if options.memory:
+        slots = min(slots, int(resources.get("memory", 0)) // options.memory)
+    return slots
+
+
+def check_slots(options: Options) -> int:
+    """Return how many tasks run at once on all nodes.
+
+    Raises `ClusterError` if none can run on any: it would wait for ever.
+    """
+    alive = [node for node in ray.nodes() if node["Alive"]]  # type: ignore[no-untyped-call]
+    slots = sum(slots_of(node, options) for node in alive)
+    if not slots:
+        found = [(int(n["Resources"].get("CPU", 0)), int(n["Resources"].get("memory", 0))) for n in alive]
+        nodes = ", ".join(f"{cores} cores and {memory} bytes" for cores, memory in found)
+        needed = f"{options.threads} threads" + (f" and {options.memory} bytes" if options.memory else "")
+        raise ClusterError(f"a task needs {needed}, and no node has that; they have {nodes}: use larger nodes")
+    return slots

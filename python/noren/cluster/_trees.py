@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -33,9 +34,14 @@ def mapped(
             more = index >= 0
             if not more:
                 break
-            contents = packed(item)
+            key = Key(0, 0, index)
+            try:
+                contents = packed(item)
+            except Exception as error:
+                yield key, tasks.fail(_unpackable(index, item, error))
+                continue
             check(item, len(contents))
-            key, digest = Key(0, 0, index), tasks.digest(shared, contents)
+            digest = tasks.digest(shared, contents)
             found = tasks.find(digest)
             if found is not None:
                 yield key, found
@@ -46,9 +52,16 @@ def mapped(
 
 
 def put(tasks: Tasks, items: Iterable[Any], check: Check) -> Iterator[Event]:
-    """Give items as they are, to be combined; then what the caller hands in between."""
+    """Give items as they are, to be combined; then what the caller hands in between.
+
+    At most a window of combinations is on its way, so that as many items are held as these combine.
+    """
     for index, item in enumerate(items):
-        contents = packed(item)
+        try:
+            contents = packed(item)
+        except Exception as error:
+            yield Key(0, 0, index), tasks.fail(_unpackable(index, item, error))
+            continue
         check(item, len(contents))
         digest = digest_of(contents) if tasks.store is not None else ""
         yield Key(0, 0, index), Outcome(digest, ray.put(np.frombuffer(contents, dtype=np.uint8)))
@@ -56,6 +69,11 @@ def put(tasks: Tasks, items: Iterable[Any], check: Check) -> Iterator[Event]:
             yield from tasks.wait()
     while len(tasks):
         yield from tasks.wait()
+
+
+def _unpackable(index: int, item: object, error: Exception) -> Failure:
+    """Return the failure of an item that cannot be sent: a file that is missing, an object that cannot be pickled."""
+    return Failure(index, "", item, f"{type(error).__name__}: {error}", traceback.format_exc(), "")
 
 
 class _Tree:

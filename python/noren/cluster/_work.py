@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import traceback
 from collections import OrderedDict
@@ -16,8 +17,9 @@ import ray
 from numpy.typing import NDArray
 from ray import cloudpickle
 
+from noren._noren import __version__
 from noren.cluster._digest import packed, unpacked
-from noren.cluster._errors import ClusterError
+from noren.cluster._errors import ClusterError, ResultError
 from noren.cluster._keys import CHUNK, KeyDirectory, KeyFile, Placement, open_keys
 from noren.cluster._store import ResultStore
 
@@ -25,7 +27,7 @@ Bytes = NDArray[np.uint8]
 T = TypeVar("T")
 
 KEPT = 8
-"""Programs that a worker keeps, and sets of keys."""
+"""Runs of jobs that a worker keeps, and sets of keys."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,29 @@ class Job:
     """A callable of the evaluator and an item, or of the evaluator and two results."""
     keys: Keys
     results: Path | None
+    version: str
+    """The versions that a node must have: those of the driver."""
+    mark: str | None
+    """A file in the directory of results, which a node that sees the directory sees too."""
+
+
+def version() -> str:
+    """Return the versions that must be the same on all nodes."""
+    return f"noren {__version__}, Python {sys.version_info.major}.{sys.version_info.minor}, numpy {np.__version__}"
+
+
+def check_node(needed: str, mark: str | None) -> None:
+    """Refuse a node with other versions, or one that does not see the directory of results.
+
+    Raises `ClusterError`.
+    """
+    if version() != needed:
+        raise ClusterError(f"the node has {version()}, and the driver {needed}: install one version")
+    if mark is not None and not Path(mark).exists():
+        raise ClusterError(
+            f"the node does not see the results' directory {Path(mark).parent}: name one that all nodes share, or "
+            "results=None"
+        )
 
 
 @dataclass(frozen=True)
@@ -71,25 +96,43 @@ class Head:
     """Whether the error would end every other task too."""
 
 
+class _Cache(Generic[T]):
+    """The values that were used last."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[str, T] = OrderedDict()
+
+    def get(self, key: str, make: Callable[[], T]) -> T:
+        if key not in self._values:
+            self._values[key] = make()
+            if len(self._values) > self._most:
+                self._values.popitem(last=False)
+        self._values.move_to_end(key)
+        return self._values[key]
+
+
+PARTS = 8
+"""Parts of keys that are kept, for nodes that ask for them after each other."""
+
+
 class KeySource:
     """An actor on the driver's node: hands out the files of keys in parts, which nodes then get from each other."""
 
     def __init__(self, files: Mapping[str, str]) -> None:
         """Take the paths of compact files by their digests."""
         self._files = files
-        self._parts: dict[tuple[str, int], Any] = {}
+        self._parts: _Cache[Any] = _Cache(PARTS)
 
     def part(self, digest: str, offset: int) -> list[Any]:
         """Return the reference of a part."""
-        if (digest, offset) not in self._parts:
+
+        def put() -> Any:
             with Path(self._files[digest]).open("rb") as file:
                 file.seek(offset)
-                self._parts[digest, offset] = ray.put(np.frombuffer(file.read(CHUNK), dtype=np.uint8))
-        return [self._parts[digest, offset]]
+                return ray.put(np.frombuffer(file.read(CHUNK), dtype=np.uint8))
 
-    def forget(self) -> None:
-        """Drop all parts, once every node has them."""
-        self._parts.clear()
+        return [self._parts.get(f"{digest} {offset}", put)]
 
 
 def place(keys: Keys) -> list[Placement]:
@@ -106,24 +149,15 @@ def _fetched(source: Any, digest: str, offset: int) -> bytes:
     return bytes(ray.get(part))
 
 
-class _Cache(Generic[T]):
-    """The values that were used last."""
-
-    def __init__(self) -> None:
-        self._values: OrderedDict[str, T] = OrderedDict()
-
-    def get(self, key: str, make: Callable[[], T]) -> T:
-        if key not in self._values:
-            self._values[key] = make()
-            if len(self._values) > KEPT:
-                self._values.popitem(last=False)
-        self._values.move_to_end(key)
-        return self._values[key]
+_JOBS: _Cache[tuple[Job, Callable[..., Any]]] = _Cache(KEPT)
+_EVALUATORS: _Cache[Any] = _Cache(KEPT)
 
 
-_JOBS: _Cache[Job] = _Cache()
-_PROGRAMS: _Cache[Callable[..., Any]] = _Cache()
-_EVALUATORS: _Cache[Any] = _Cache()
+def _job(reference: Any) -> tuple[Job, Callable[..., Any]]:
+    """Return what the tasks of a job share, and its program."""
+    job: Job = ray.get(reference)
+    check_node(job.version, job.mark)
+    return job, cloudpickle.loads(job.program)
 
 
 def _evaluator(keys: Keys) -> Any:
@@ -145,15 +179,15 @@ def run(job: tuple[str, list[Any]], digest: str, combine: bool, *inputs: Bytes |
     name, [reference] = job
     node = ray.get_runtime_context().get_node_id()
     try:
-        shared = _JOBS.get(name, lambda: ray.get(reference))
+        shared, program = _JOBS.get(name, lambda: _job(reference))
         store = ResultStore(shared.results) if shared.results is not None else None
         evaluator = _EVALUATORS.get(shared.keys.digest, lambda: _evaluator(shared.keys))
-        program = _PROGRAMS.get(shared.digest, lambda: cloudpickle.loads(shared.program))
-        values = [unpacked(_read(store, each) if isinstance(each, str) else each) for each in inputs]
     except Exception as error:
-        return _failed(error, node, fatal=isinstance(error, ClusterError)), None
+        # All tasks of this node would end so.
+        return _failed(error, node, fatal=True), None
     start = time.perf_counter()
     try:
+        values = [unpacked(_read(store, each) if isinstance(each, str) else each) for each in inputs]
         result = values[0]
         if combine:
             for value in values[1:]:
@@ -162,7 +196,7 @@ def run(job: tuple[str, list[Any]], digest: str, combine: bool, *inputs: Bytes |
             result = program(evaluator, result)
         del values
     except Exception as error:
-        return _failed(error, node, fatal=False), None
+        return _failed(error, node, fatal=isinstance(error, ResultError)), None
     seconds = time.perf_counter() - start
     try:
         contents = packed(result)
@@ -172,7 +206,7 @@ def run(job: tuple[str, list[Any]], digest: str, combine: bool, *inputs: Bytes |
         store.write(digest, contents)
         return Head(True, len(contents), seconds, node=node), None
     except Exception as error:
-        return _failed(error, node, fatal=isinstance(error, ClusterError)), None
+        return _failed(error, node, fatal=isinstance(error, ResultError)), None
 
 
 def _read(store: ResultStore | None, digest: str) -> bytes:
