@@ -6,7 +6,7 @@ of the server read a block each, compute all squared distances in it, and write 
 and takes the smallest. The files need not fit into memory: a worker holds one block, and the client one result.
 
 Run it with ``python examples/10_cluster.py``: about half a minute with its keys and files; ``pip install ray`` first.
-With ``--rows 1000000 --features 64`` there are 15,680 ciphertexts in 2.4 GB of files. ``--address auto`` joins the Ray
+With ``--rows 1000000 --features 64`` there are 15,680 ciphertexts in 1.3 GB of files. ``--address auto`` joins the Ray
 cluster that this machine is part of, whose nodes see the directory ``--directory``.
 """
 
