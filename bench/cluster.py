@@ -17,6 +17,7 @@ Each part runs in a process of its own, so that its memory is its own. Parts:
 """
 
 import argparse
+import hashlib
 import itertools
 import json
 import os
@@ -52,11 +53,15 @@ def client(rotations: list[int] | None = None, **parameters: Any) -> tuple[Any, 
     return ctx, ctx.keygen(rotations=rotations or [])
 
 
-def powers(ev: Any, x: Any) -> Any:
-    """Return the sixteenth power of a ciphertext, and work for about 50 ms."""
-    for _ in range(12):
-        y = ev.square(ev.square(x))
-    return y
+def powers(repetitions: int) -> Callable[[Any, Any], Any]:
+    """Return a program that computes the fourth power of a ciphertext again and again, some 1.6 ms each time."""
+
+    def program(ev: Any, x: Any) -> Any:
+        for _ in range(repetitions):
+            y = ev.square(ev.square(x))
+        return y
+
+    return program
 
 
 def overhead(_: argparse.Namespace) -> Json:
@@ -81,24 +86,54 @@ def overhead(_: argparse.Namespace) -> Json:
 
 
 def scaling(options: argparse.Namespace) -> Json:
-    """Return the seconds of equal jobs with one worker and with two, in turns; and whether their bytes are equal."""
+    """Return the seconds of equal jobs with one worker and with two, in turns, for short tasks and long ones."""
     from noren.cluster import Cluster
 
     ctx, keys = client()
     items = [ctx.encrypt(np.full(4, 0.5 + i / 1000), keys.secret) for i in range(160)]
-    times: dict[int, list[float]] = {1: [], 2: []}
-    digests = set()
-    for _ in range(options.rounds):
-        for workers in (1, 2):
-            with Cluster(keys.evaluation, workers=workers) as cluster:
-                list(cluster.map(powers, items[: 8 * workers]))
+    times: dict[tuple[int, int], list[float]] = {}
+    seconds: dict[int, float] = {}
+    digests: dict[int, set[str]] = {}
+    for _round, workers in itertools.product(range(options.rounds), (1, 2)):
+        with Cluster(keys.evaluation, workers=workers) as cluster:
+            list(cluster.map(powers(12), items[: 8 * workers]))
+            for repetitions in (12, 60, 240):
+                count = {12: 160, 60: 120, 240: 40}[repetitions]
                 start = time.perf_counter()
-                results = cluster.map(powers, items)
-                digests.add(hash(b"".join(bytes(x) for x in results)))
-                times[workers].append(time.perf_counter() - start)
-                seconds = results.work().seconds
-    one, two = (statistics.median(times[workers]) for workers in (1, 2))
-    return {"tasks": len(items), "task_seconds": seconds, "one": one, "two": two, "equal": len(digests) == 1}
+                results = cluster.map(powers(repetitions), items[:count])
+                made = list(results)
+                times.setdefault((repetitions, workers), []).append(time.perf_counter() - start)
+                digest = hashlib.sha256(b"".join(bytes(x) for x in made)).hexdigest()
+                digests.setdefault(repetitions, set()).add(digest)
+                seconds[repetitions] = results.work().seconds
+    rows = []
+    for repetitions in (12, 60, 240):
+        one, two = (statistics.median(times[repetitions, workers]) for workers in (1, 2))
+        equal = len(digests[repetitions]) == 1
+        rows.append({"task_seconds": seconds[repetitions], "one": one, "two": two, "equal": equal})
+    alone, beside = (statistics.median(floor(workers) for _each in range(options.rounds)) for workers in (1, 2))
+    return {"rows": rows, "floor": 2 * alone / beside}
+
+
+def floor(workers: int) -> float:
+    """Return the seconds of the long task in processes without Ray, all at once."""
+    command = [sys.executable, __file__, "--here", "--part", "task"]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(workers)]
+    seconds: list[float] = [json.loads(each.communicate()[0].splitlines()[-1])["seconds"] for each in running]
+    return statistics.mean(seconds)
+
+
+def task(_: argparse.Namespace) -> Json:
+    """Return the seconds of the long task of the part scaling, without Ray."""
+    ctx, keys = client()
+    x, ev, program = ctx.encrypt([0.5] * 4, keys.secret), ctx.evaluator(keys.evaluation), powers(240)
+    program(ev, x)
+    # So that several of them run at once.
+    time.sleep(max(0.0, 4 - time.perf_counter() % 4))
+    start = time.perf_counter()
+    for _each in range(8):
+        program(ev, x)
+    return {"seconds": (time.perf_counter() - start) / 8}
 
 
 def memory_of(ev: Any, x: Any) -> tuple[int, int, int]:
@@ -147,6 +182,12 @@ class Link:
         return self.free - now
 
 
+def sleep_for(_: Any, seconds: float) -> int:
+    """Sleep, and return the process."""
+    time.sleep(seconds)
+    return os.getpid()
+
+
 def model(options: argparse.Namespace) -> Json:
     """Return predicted and measured seconds of jobs."""
     from dataclasses import replace
@@ -157,18 +198,18 @@ def model(options: argparse.Namespace) -> Json:
 
     ctx, keys = client()
     items = [ctx.encrypt(np.full(4, 0.5 + i / 1000), keys.secret) for i in range(160)]
-    rows = []
+    rows: list[Json] = []
     memory = 16 << 30
-    with Cluster(keys.evaluation, workers=1) as cluster:
-        list(cluster.map(powers, items[:8]))
-        sample = cluster.map(powers, items[:24])
-        list(sample)
-        work = sample.work()
+    program = powers(60)
     for workers in (1, 2):
         with Cluster(keys.evaluation, workers=workers) as cluster:
-            list(cluster.map(powers, items[: 8 * workers]))
+            list(cluster.map(program, items[: 8 * workers]))
+            # With all workers busy, as in the job.
+            sample = cluster.map(program, items[:24])
+            list(sample)
+            work = sample.work()
             start = time.perf_counter()
-            list(cluster.map(powers, items))
+            list(cluster.map(program, items))
             measured = time.perf_counter() - start
         predicted = predict(work.repeated(len(items)), Machines(1, workers, memory))
         rows.append({"job": "products", "slots": workers, "measured": measured, "predicted": predicted.tasks_seconds})
@@ -186,7 +227,9 @@ def model(options: argparse.Namespace) -> Json:
                 return item[0]
 
             # All processes start, and import what they need.
-            list(cluster.map(lambda _, s: time.sleep(s), [2.0] * slots))
+            pids: set[int] = set()
+            while len(pids) < slots:
+                pids.update(cluster.map(sleep_for, [1.0] * slots))
             list(cluster.map(asleep, [(0.0, small[0])] * slots, version=slots))
             start = time.perf_counter()
             results = cluster.map(asleep, [(float(t), small[0]) for t in times])
@@ -284,20 +327,34 @@ def nearest(options: argparse.Namespace) -> Json:
 
 def curve(_: argparse.Namespace) -> Json:
     """Return the model's predictions for 1 to 64 nodes of 16 cores."""
+    from dataclasses import replace
+
     from noren.cluster import Machines, Work
     from noren.cluster import curve as predictions
 
     nodes = Machines(1, 16, 64 << 30, network=1.25e9)
+    found: Json = json.loads(path.read_text()) if (path := results()).exists() else {}
+    boot, short = found.get("bootstraps", {}), found.get("model", {}).get("work", {})
+    # What was measured here; bootstraps by two threads.
+    product = Work(**{**short, "tasks": 1_000_000, "task_memory": 50 * MIB}) if short else Work(1_000_000, 0.06)
+    many = replace(product, item_bytes=32 * product.item_bytes, result_bytes=32 * product.result_bytes)
     jobs = {
-        # Bootstraps of n16 by two threads, ciphertexts of some 10 MB in files.
-        "bootstraps": Work(100_000, 1.6, 0.1, 2, 12 * MIB, 12 * MIB, 1 << 30, 3 << 30, 2 << 30, shared_storage=True),
-        # Products of some ms, whose ciphertexts go through the driver.
-        "products, through the driver": Work(1_000_000, 0.05, 0.1, 1, MIB, MIB, 30 * MIB, 90 * MIB, 50 * MIB),
-        "products, in files": Work(
-            1_000_000, 0.05, 0.1, 1, MIB, MIB, 30 * MIB, 90 * MIB, 50 * MIB, shared_storage=True
+        "bootstraps, in files": Work(
+            100_000,
+            boot.get("program_seconds", 0.65),
+            product.spread,
+            2,
+            boot.get("item_bytes", MIB),
+            boot.get("result_bytes", 11 * MIB),
+            boot.get("compact", 2 << 30),
+            boot.get("mapped", 5 << 30),
+            2 << 30,
+            shared_storage=True,
         ),
-        "products, 32 a task, in files": Work(
-            1_000_000 // 32, 1.6, 0.1, 1, 32 * MIB, 32 * MIB, 30 * MIB, 90 * MIB, 50 * MIB, shared_storage=True
+        "products, through the driver": product,
+        "products, in files": replace(product, shared_storage=True),
+        "products, 32 a task, in files": replace(
+            many, tasks=1_000_000 // 32, seconds=32 * product.seconds, shared_storage=True
         ),
     }
     counts = [1, 2, 4, 8, 16, 32, 64]
@@ -309,8 +366,16 @@ def curve(_: argparse.Namespace) -> Json:
     }
 
 
+def results() -> Path:
+    """Return the file of the results of today on this machine."""
+    description = machine.describe()
+    return machine.RESULTS / machine.host(description) / f"{description['date']}-cluster.json"
+
+
 PARTS: dict[str, Callable[[argparse.Namespace], Json]] = {
-    each.__name__: each for each in (overhead, scaling, keys, model, stream, bootstraps, nearest, curve)
+    # "task" belongs to the part scaling.
+    each.__name__: each
+    for each in (overhead, scaling, task, keys, model, stream, bootstraps, nearest, curve)
 }
 
 
@@ -322,13 +387,11 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3, help="of the part scaling")
     parser.add_argument("--here", action="store_true", help="run one part in this process, and print it")
     options = parser.parse_args()
-    parts = options.part or list(PARTS)
+    parts = options.part or [name for name in PARTS if name != "task"]
     if options.here:
         print(json.dumps(PARTS[parts[0]](options)))
         return 0
-    description = machine.describe()
-    folder = machine.RESULTS / machine.host(description)
-    path = folder / f"{description['date']}-cluster.json"
+    path = results()
     found: Json = json.loads(path.read_text()) if path.exists() else {}
     for part in parts:
         print(f"{part} ...", file=sys.stderr, flush=True)
@@ -338,9 +401,10 @@ def main() -> int:
         if done.returncode:
             print(f"{part} failed", file=sys.stderr)
             return 1
+        found["machine"] = machine.describe()
         found[part] = json.loads(done.stdout.splitlines()[-1])
         print(json.dumps(found[part], indent=1), flush=True)
-        folder.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(found, indent=1) + "\n")
     print(f"wrote {path}", file=sys.stderr)
     return 0

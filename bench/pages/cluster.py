@@ -7,6 +7,8 @@ from records import number, size, table, times
 
 Found = dict[str, Any]
 
+SHOWN = [1, 4, 16, 64]
+"""The numbers of nodes of the table; the figure has more."""
 NOTHING = "Not measured yet: `python bench/cluster.py`, on a machine without other work."
 
 
@@ -27,12 +29,11 @@ def summary_table(found: Found) -> str:
             ["a task that does nothing, one worker", f"{number(seconds[0] * 1e3)} ms"],
             ["each byte of item and result besides", f"{number(1e-9 / per_byte)} GB/s"],
         ]
-    if scaling := found.get("scaling"):
-        what = f"{scaling['tasks']} tasks of {number(scaling['task_seconds'] * 1e3)} ms"
-        rows += [
-            [f"{what}: 2 workers over 1", times(scaling["one"] / scaling["two"])],
-            ["their bytes with 1 and with 2 workers", "equal" if scaling["equal"] else "not equal"],
-        ]
+    for row in found.get("scaling", {}).get("rows", []):
+        what = f"tasks of {number(row['task_seconds'] * 1e3)} ms: 2 workers over 1, with the bytes of both"
+        rows.append([what, f"{times(row['one'] / row['two'])}, {'equal' if row['equal'] else 'not equal'}"])
+    if floor := found.get("scaling", {}).get("floor"):
+        rows.append(["the same of the longest in two processes without Ray", times(floor)])
     if keys := found.get("keys"):
         for workers, memory in sorted(keys["by_workers"].items(), key=lambda pair: int(pair[0])):
             share = memory["shares"] / keys["mapped"]
@@ -51,7 +52,12 @@ def summary_table(found: Found) -> str:
             ["a bootstrap of 2^15 slots by two threads", f"{number(boot['seconds'])} s"],
             ["of it outside of the program", f"{number(1e3 * (boot['seconds'] - boot['program_seconds']))} ms"],
         ]
-    return table(["what", "measured"], rows) if rows else NOTHING
+    if not rows:
+        return NOTHING
+    here = found["machine"]
+    cores = f"{here['processor']} (family {here['family']}), {here['cores']} cores"
+    where = f"{cores}, Python {here['python']}, {here['date']}."
+    return f"{where}\n\n{table(['what', 'measured'], rows)}"
 
 
 def nearest_lines(found: Found) -> str:
@@ -100,6 +106,7 @@ def curve_table(found: Found) -> str:
         ]
         for job, predictions in curve["jobs"].items()
         for nodes, each in zip(curve["nodes"], predictions, strict=True)
+        if nodes in SHOWN
     ]
     header = ["job", "nodes", "all, min", "efficiency", "waits for", "keys, s", "memory of a node"]
     picture = "![a model of 1 to 64 nodes](figures/cluster-model.svg)"

@@ -473,17 +473,19 @@ def test_libraries_that_are_held_to_avx2_stand_beside_each_other_without_other_t
 
 def test_clusters_are_shown_as_they_were_measured() -> None:
     found = {
+        "machine": {"processor": "P", "family": "1", "cores": 2, "python": "3", "date": "2026-01-01"},
         "overhead": {"seconds": {"0": 0.002, "8388608": 0.018777216}},
-        "scaling": {"tasks": 100, "task_seconds": 0.05, "one": 6.0, "two": 3.0, "equal": True},
+        "scaling": {"rows": [{"task_seconds": 0.05, "one": 6.0, "two": 3.0, "equal": True}]},
         "keys": {"mapped": 1 << 30, "by_workers": {"4": {"shares": 1 << 30, "own": 1, "workers": 4}}},
         "stream": {"ciphertexts": 10240, "item_bytes": 1 << 20, "seconds": 100.0, "peak": 1 << 29},
         "model": {"rows": [{"job": "asleep", "slots": 16, "measured": 10.0, "predicted": 9.0, "efficiency": 0.95}]},
         "nearest": {"output": ["all right"], "peak": 1 << 29},
     }
     table = cluster.summary_table(found)
+    assert table.startswith("P (family 1), 2 cores")
     assert "| a task that does nothing, one worker | 2.00 ms |" in table
     assert "| each byte of item and result besides | 1.00 GB/s |" in table
-    assert "| 100 tasks of 50.0 ms: 2 workers over 1 | 2.00 |" in table
+    assert "| tasks of 50.0 ms: 2 workers over 1, with the bytes of both | 2.00, equal |" in table
     assert "| keys of 1.00 GiB, 4 worker(s): memory of the keys, all together | 1.00 copies |" in table
     assert "| peak memory of the driver then | 512 MiB |" in table
     assert "| asleep | 16 | 10.0 | 9.00 | 0.90 | 0.95 |" in cluster.model_table(found)

@@ -24,7 +24,7 @@ from noren.cluster._matrix import BlockProduct, add, blocks_of, checked_matrix
 from noren.cluster._plan import Work
 from noren.cluster._program import taken
 from noren.cluster._store import ResultStore
-from noren.cluster._tasks import Measured, Options, Outcome, Tasks, check_slots
+from noren.cluster._tasks import INLINE, Measured, Options, Outcome, Tasks, check_slots
 from noren.cluster._trees import Event, mapped, put, reduced
 from noren.cluster._work import Job, Keys, KeySource, check_node, place
 from noren.cluster._work import version as node_version
@@ -34,6 +34,9 @@ Progress = Callable[[int, int], object]
 KeysOrPath = Any
 """Evaluation keys of a scheme, keys of bootstrapping, of lookups or of TFHE, or the path of a file that holds them."""
 
+MOST_INLINE = 1 << 22
+HELD_INLINE = 1 << 28
+"""The most bytes of an item that goes along with its task, and of all of them."""
 LARGEST_ITEM = 0.25
 """The largest part of a node's object store that an item may take."""
 
@@ -109,7 +112,7 @@ class Cluster:
             near = tuple(str(files[name]) for name, _ in described)
             self._keys = Keys(tuple(described), near, here.directory, self._source)
             self._results = store.directory if store is not None else None
-            options = Options(threads, retries, memory, max_failures, 1)
+            options = Options(threads, retries, memory, max_failures, 1, _SESSION.inline)
             self.slots = check_slots(options)
             """How many tasks can run at once."""
             self._options = replace(options, window=max(4 * self.slots if window is None else window, 1))
@@ -442,6 +445,8 @@ class _Session:
     def __init__(self) -> None:
         self._users = 0
         self._ours: str | None = None
+        self.inline = INLINE
+        """Bytes of an item, or a result, that go along with their task."""
 
     def join(self, address: str | None, cores: int | None, retries: int) -> None:
         """Join a Ray cluster, or start one here."""
@@ -456,6 +461,10 @@ class _Session:
             raise ClusterError(
                 "a client of Ray has no node to keep keys on: run the program on a machine of the cluster"
             )
+        if address is None:
+            # On one machine items go along with tasks, as long as those of a window do not take too much of the driver.
+            limit = min(MOST_INLINE, HELD_INLINE // (4 * (cores or os.cpu_count() or 1)))
+            self.inline = int(os.environ.setdefault("RAY_max_direct_call_object_size", str(limit)))
         # What is counted stays here.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         # Without it a task that needs more memory than there is is tried again for ever.

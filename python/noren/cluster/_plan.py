@@ -11,9 +11,9 @@ import numpy as np
 
 from noren.cluster._errors import ClusterError
 
-DRIVER_SECONDS = 0.0015
+DRIVER_SECONDS = 0.001
 """The driver's own time for a task: packing, digest, handing in, taking the result."""
-TASK_SECONDS = 0.002
+TASK_SECONDS = 0.001
 """A worker's time for a task beside its program, and beside its bytes."""
 START_SECONDS = 3.0
 """Until the first task of a worker runs: its process starts and imports."""

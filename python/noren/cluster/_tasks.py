@@ -20,8 +20,8 @@ from noren.cluster._work import Bytes, Head, Job, run
 
 PATIENCE = 30.0
 """Seconds after which is looked whether any node can run a task at all."""
-SMALL = 1 << 16
-"""Bytes of an item that go along with its task; larger ones become objects, which costs 2 ms."""
+INLINE = 1 << 16
+"""Bytes of an item that go along with its task, if the cluster does not say otherwise; larger ones become objects."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,8 @@ class Options:
     max_failures: int
     window: int
     """Tasks on their way at once, with the results that nobody has taken yet."""
+    inline: int = INLINE
+    """Bytes of an item that go along with its task. Larger ones become objects, which costs some milliseconds."""
 
 
 class Key(NamedTuple):
@@ -147,7 +149,7 @@ class Tasks:
     def submit(self, shared: Shared, key: Key, digest: str, item: bytes) -> None:
         """Hand in an item."""
         contents: Any = np.frombuffer(item, dtype=np.uint8)
-        if len(item) > SMALL:
+        if len(item) > self.options.inline:
             contents = ray.put(contents)
         self._start(shared, _Flying(shared.digest, key, digest, None, contents, len(item)), False, [contents])
 
