@@ -14,6 +14,7 @@ ray = pytest.importorskip("ray")
 from noren import Error, KeyMismatchError, bfv, bgv, bootstrapping, ckks, programs, tfhe  # noqa: E402
 from noren.cluster import Cluster, ClusterError, Failure, JobError, rotations_of_blocks  # noqa: E402
 from noren.cluster._keys import KeyDirectory, KeyFile  # noqa: E402
+from noren.cluster._store import Mark  # noqa: E402
 from noren.cluster._work import Keys  # noqa: E402
 
 COUNT = 24
@@ -245,7 +246,6 @@ def test_a_cluster_that_was_closed_says_so(owner: Owner, directory: Path, cluste
         on_it(owner.keys.evaluation, directory).reduce(added, results)
     two.close()
     assert mine.exists()
-    assert not list((tmp_path / "results").glob(".mark-*"))
     assert len(set(directory.glob(".*.given")) - given) == 1, "that of the cluster which is open"
 
 
@@ -437,7 +437,9 @@ def test_nodes_that_do_not_suit_are_refused(
         with pytest.raises(ClusterError, match=r"has noren 0.*, and the driver noren 9.9.9.*: install one version"):
             on_it(owner.keys.evaluation, directory)
     with monkeypatch.context() as patched:
-        patched.setattr("noren.cluster._store.ResultStore.mark", lambda _: str(tmp_path / "elsewhere"))
+        patched.setattr(
+            "noren.cluster._store.ResultStore.mark", lambda store: Mark(store.directory / ".directory", "other")
+        )
         with pytest.raises(ClusterError, match="does not see the results' directory"):
             on_it(owner.keys.evaluation, directory, results=tmp_path / "results")
 

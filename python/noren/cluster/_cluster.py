@@ -23,7 +23,7 @@ from noren.cluster._kinds import TRAVELLING
 from noren.cluster._matrix import BlockProduct, add, blocks_of, checked_matrix
 from noren.cluster._plan import Work
 from noren.cluster._program import taken
-from noren.cluster._store import ResultStore
+from noren.cluster._store import Mark, ResultStore
 from noren.cluster._tasks import INLINE, Measured, Options, Outcome, Tasks, check_slots
 from noren.cluster._trees import Event, mapped, put, reduced
 from noren.cluster._work import Job, Keys, KeySource, check_node, place
@@ -95,7 +95,8 @@ class Cluster:
         if unknown := schemes.keys() - named.keys():
             raise ClusterError(f"schemes were named for {sorted(unknown)}, and the keys are {sorted(named)}")
         here = KeyDirectory(Path(directory).absolute() if directory is not None else default_directory())
-        self._closed, self._session, self._mark = False, None, None
+        self._closed, self._session = False, None
+        self._mark: Mark | None = None
         self._given: list[Path] = []
         self._source: Any = None
         try:
@@ -218,7 +219,7 @@ class Cluster:
             self._closed = True
             if self._source is not None and self._session == session():
                 ray.kill(self._source)
-            for path in [*self._given, *([Path(self._mark)] if self._mark is not None else [])]:
+            for path in self._given:
                 path.unlink(missing_ok=True)
             if self._session is not None:
                 _SESSION.leave()
@@ -510,7 +511,7 @@ def _nodes() -> list[dict[str, Any]]:
     return nodes
 
 
-def _checked(needed: tuple[str, str | None]) -> None:
+def _checked(needed: tuple[str, Mark | None]) -> None:
     check_node(*needed)
 
 

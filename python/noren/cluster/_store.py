@@ -8,6 +8,7 @@ import os
 import secrets
 import stat
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from noren.cluster._errors import ClusterError, ResultError
@@ -21,6 +22,21 @@ OLD = 3600.0
 """Seconds after which nobody is writing a file any more."""
 FRAME = len(MAGIC) + LENGTH + SHA
 """Bytes of a file before its contents: mark, length, SHA-256."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A file of a directory, and its contents, which no other directory has."""
+
+    path: Path
+    text: str
+
+    def is_seen(self) -> bool:
+        """Return whether this machine sees the directory."""
+        try:
+            return self.path.read_text() == self.text
+        except OSError:
+            return False
 
 
 class ResultStore:
@@ -39,11 +55,16 @@ class ResultStore:
         check_owner(self.directory)
         self._remove_leftovers()
 
-    def mark(self) -> str:
-        """Make a file that a node which sees the directory sees too; returns its path."""
-        path = self.directory / f".mark-{secrets.token_hex(8)}"
-        path.touch(exist_ok=False)
-        return str(path)
+    def mark(self) -> Mark:
+        """Return the mark of the directory, by which a node finds out whether it sees the same one."""
+        path = self.directory / ".directory"
+        with contextlib.suppress(FileExistsError), path.open("x") as file:
+            file.write(secrets.token_hex(16))
+        # Another driver may be writing it.
+        deadline = time.monotonic() + PATIENCE
+        while not (text := path.read_text()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return Mark(path, text)
 
     def path(self, digest: str) -> Path:
         """Return the file of a result."""
@@ -102,8 +123,7 @@ class ResultStore:
 
     def _remove_leftovers(self) -> None:
         """Remove files that were being written when their process ended, once they are an hour old."""
-        for pattern in ("??/.*-*", ".mark-*"):
-            remove_old(self.directory, pattern)
+        remove_old(self.directory, "??/.*-*")
 
     def _awaited(self, path: Path) -> bytes:
         """Return the contents of a file that another node has written; network file systems show it late."""

@@ -21,7 +21,7 @@ from noren._noren import __version__
 from noren.cluster._digest import packed, unpacked
 from noren.cluster._errors import ClusterError, ResultError
 from noren.cluster._keys import CHUNK, KeyDirectory, KeyFile, Placement, open_keys
-from noren.cluster._store import ResultStore
+from noren.cluster._store import Mark, ResultStore
 
 Bytes = NDArray[np.uint8]
 T = TypeVar("T")
@@ -58,8 +58,8 @@ class Job:
     results: Path | None
     version: str
     """The versions that a node must have: those of the driver."""
-    mark: str | None
-    """A file in the directory of results, which a node that sees the directory sees too."""
+    mark: Mark | None
+    """That of the directory of results."""
 
 
 def version() -> str:
@@ -67,16 +67,16 @@ def version() -> str:
     return f"noren {__version__}, Python {sys.version_info.major}.{sys.version_info.minor}, numpy {np.__version__}"
 
 
-def check_node(needed: str, mark: str | None) -> None:
+def check_node(needed: str, mark: Mark | None) -> None:
     """Refuse a node with other versions, or one that does not see the directory of results.
 
     Raises `ClusterError`.
     """
     if version() != needed:
         raise ClusterError(f"the node has {version()}, and the driver {needed}: install one version")
-    if mark is not None and not Path(mark).exists():
+    if mark is not None and not mark.is_seen():
         raise ClusterError(
-            f"the node does not see the results' directory {Path(mark).parent}: name one that all nodes share, or "
+            f"the node does not see the results' directory {mark.path.parent}: name one that all nodes share, or "
             "results=None"
         )
 
@@ -120,17 +120,16 @@ class KeySource:
     """An actor on the driver's node: hands out the files of keys in parts, which nodes then get from each other."""
 
     def __init__(self, files: Mapping[str, str]) -> None:
-        """Take the paths of compact files by their digests."""
-        self._files = files
+        """Take the paths of compact files by their digests; they stay open, whoever removes them."""
+        self._files = {digest: Path(path).open("rb") for digest, path in files.items()}  # noqa: SIM115
         self._parts: _Cache[Any] = _Cache(PARTS)
 
     def part(self, digest: str, offset: int) -> list[Any]:
         """Return the reference of a part."""
 
         def put() -> Any:
-            with Path(self._files[digest]).open("rb") as file:
-                file.seek(offset)
-                return ray.put(np.frombuffer(file.read(CHUNK), dtype=np.uint8))
+            self._files[digest].seek(offset)
+            return ray.put(np.frombuffer(self._files[digest].read(CHUNK), dtype=np.uint8))
 
         return [self._parts.get(f"{digest} {offset}", put)]
 
