@@ -217,12 +217,12 @@ class Cluster:
                 self._on_each_node(_forget, self._keys)
         finally:
             self._closed = True
-            if self._source is not None and self._session == session():
-                ray.kill(self._source)
             for path in self._given:
                 path.unlink(missing_ok=True)
+            if self._source is not None and self._session == session():
+                ray.kill(self._source)
             if self._session is not None:
-                _SESSION.leave()
+                _SESSION.leave(self._session)
 
     def __enter__(self) -> Self:
         """Return the cluster."""
@@ -294,11 +294,12 @@ class Cluster:
             raise ClusterError("these results are those of another cluster: take them in a list first")
         leaves_of = items.items if isinstance(items, Results) else items
         tasks = self._tasks(leaves_of, progress)
+        job = self._job(function, version)
         if isinstance(items, Results):
             items.take()
         try:
             leaves = items.leaves(tasks) if isinstance(items, Results) else put(tasks, items, self._admit)
-            shared = tasks.share(self._job(function, version))
+            shared = tasks.share(job)
             roots = reduced(tasks, leaves, shared, fan_in, tree_size)
             found = [(tree, tasks.value(outcome)) for tree, outcome in roots]
         finally:
@@ -446,6 +447,7 @@ class _Session:
     def __init__(self) -> None:
         self._users = 0
         self._ours: str | None = None
+        self._settings: dict[str, str] = {}
         self.inline = INLINE
         """Bytes of an item, or a result, that go along with their task."""
 
@@ -456,20 +458,19 @@ class _Session:
                 raise ClusterError(
                     "this process has joined a Ray cluster: leave address and workers out, or ray.shutdown() first"
                 )
+            if self._ours != session():
+                self._users, self._ours, self.inline = 0, None, INLINE
             self._users += 1
             return
         if address is not None and address.startswith("ray://"):
-            raise ClusterError(
-                "a client of Ray has no node to keep keys on: run the program on a machine of the cluster"
-            )
+            raise ClusterError("a client of Ray has no node for keys: run the program on a machine of the cluster")
+        # On one machine items go along with tasks, as long as those of a window do not take too much of the driver.
+        here = min(MOST_INLINE, HELD_INLINE // (4 * (cores or os.cpu_count() or 1)))
+        self.inline = here if address is None else INLINE
+        # What is counted stays here. Tasks that need more memory than there is would be tried again for ever.
+        self._set(RAY_USAGE_STATS_ENABLED="0", RAY_task_oom_retries=str(retries))
         if address is None:
-            # On one machine items go along with tasks, as long as those of a window do not take too much of the driver.
-            limit = min(MOST_INLINE, HELD_INLINE // (4 * (cores or os.cpu_count() or 1)))
-            self.inline = int(os.environ.setdefault("RAY_max_direct_call_object_size", str(limit)))
-        # What is counted stays here.
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        # Without it a task that needs more memory than there is is tried again for ever.
-        os.environ.setdefault("RAY_task_oom_retries", str(retries))
+            self._set(RAY_max_direct_call_object_size=str(here))
         try:
             ray.init(
                 address=address or "local",
@@ -478,15 +479,32 @@ class _Session:
                 logging_level=logging.WARNING,
             )
         except (ConnectionError, RuntimeError, RayError) as error:
+            self._restore()
             raise ClusterError(f"there is no Ray cluster at {address or 'local'}: {error}") from error
         self._users, self._ours = 1, session()
 
-    def leave(self) -> None:
-        """Leave the Ray cluster with its last user."""
+    def leave(self, joined: str) -> None:
+        """Leave a Ray cluster with its last user."""
+        if joined != session():
+            return
         self._users -= 1
-        if self._users <= 0 and self._ours is not None and self._ours == session():
+        if self._users <= 0 and self._ours == joined:
             self._ours = None
             ray.shutdown()
+            self._restore()
+
+    def _set(self, **settings: str) -> None:
+        """Set what the user has not set."""
+        for name, value in settings.items():
+            if name not in os.environ:
+                self._settings[name] = value
+                os.environ[name] = value
+
+    def _restore(self) -> None:
+        """Take back what was set."""
+        for name in self._settings:
+            os.environ.pop(name, None)
+        self._settings.clear()
 
 
 _SESSION = _Session()
@@ -496,7 +514,8 @@ def session() -> str | None:
     """Return the name of the Ray session of this process; None if there is none."""
     if not ray.is_initialized():
         return None
-    name: str = ray.get_runtime_context().get_job_id() + ray.get_runtime_context().get_worker_id()
+    # That of the job alone is the same in each session that starts here.
+    name: str = ray.get_runtime_context().get_node_id() + ray.get_runtime_context().get_job_id()
     return name
 
 

@@ -48,7 +48,13 @@ def packed(item: object) -> bytes:
     out = BytesIO(WITHOUT_PATHS)
     out.seek(1)
     packer = _Packer(out)
-    packer.dump(item)
+    try:
+        packer.dump(item)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise TypeError(
+            f"{error}: items and results are numbers, arrays, objects of noren and of other installed modules, paths, "
+            "and lists, tuples and dicts of them"
+        ) from error
     if packer.has_paths:
         out.seek(0)
         out.write(WITH_PATHS)

@@ -11,18 +11,18 @@ import contextlib
 import copyreg
 import dis
 import hashlib
-import importlib
 import importlib.metadata
 import importlib.util
 import pickle
 import sys
 import sysconfig
+import threading
 from collections.abc import Callable, Iterator
 from functools import cache
 from io import BytesIO
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from ray import cloudpickle
@@ -33,12 +33,18 @@ from noren.cluster._errors import ClusterError
 
 PLAIN = {bool, int, float, complex, str, bytes, type(None), type(Ellipsis)}
 """Types whose values are told apart by `repr`."""
-CHANGELESS = (tuple, frozenset, CodeType, Path)
+PATH = type(Path())
+CHANGELESS = (tuple, frozenset, CodeType, PATH)
 """Whether equal values of these are one object may differ between processes."""
-OF_LOADING = {"__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__spec__", "__firstlineno__"}
-"""Names in modules and classes that say where they were loaded from."""
+OF_LOADING = {"__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__spec__"}
+OF_LOADING |= {"__firstlineno__", "__static_attributes__"}
+"""Names in modules and classes that say where they were loaded from, or that follow from others."""
 NOT_OF_FUNCTIONS = {"__doc__", "_cloudpickle_submodules"}
 """Parts of a function that no result depends on, or that follow from others."""
+
+
+_LOCK = threading.RLock()
+"""Of the registry of modules that are pickled by their contents, which is the process's."""
 
 
 class Program(NamedTuple):
@@ -56,7 +62,11 @@ def taken(program: Callable[..., Any], version: object = None) -> Program:
 
     Raises `ClusterError` for a value whose contents cannot be seen, or that cannot travel.
     """
-    walk = _Walk()
+    with _LOCK:
+        return _taken(_Walk(), program, version)
+
+
+def _taken(walk: _Walk, program: Callable[..., Any], version: object) -> Program:
     try:
         walk.value((program, version))
         pickled: bytes = cloudpickle.dumps(program)  # type: ignore[no-untyped-call]
@@ -85,13 +95,15 @@ class _Walk:
     def release(self) -> None:
         """Let modules be pickled as before."""
         for module in self._registered:
-            cloudpickle.unregister_pickle_by_value(module)  # type: ignore[no-untyped-call]
+            with contextlib.suppress(ValueError):
+                cloudpickle.unregister_pickle_by_value(module)  # type: ignore[no-untyped-call]
 
     def value(self, x: Any) -> None:
         """Add what a value follows from."""
         kind = type(x)
         if kind in PLAIN:
-            self._add(kind.__name__, repr(x))
+            # Long integers have no decimal digits.
+            self._add(kind.__name__, hex(x) if kind is int else repr(x))
             return
         if not isinstance(x, CHANGELESS):
             if id(x) in self._seen:
@@ -109,12 +121,11 @@ class _Walk:
                 self.value(each)
         elif kind in (set, frozenset):
             # The order of a set is that of its hashes, which differ between processes.
-            self._add(kind.__name__, str(len(x)))
-            for each in sorted(x, key=repr):
-                self.value(each)
-        elif kind is np.ndarray and x.dtype.fields is None and not x.dtype.hasobject:
-            self._add("array", f"{x.dtype.str} {x.shape}", hashlib.sha256(x.tobytes()).digest())
-        elif isinstance(x, Path):
+            self._add(kind.__name__, str(len(x)), *sorted(self._digest(each) for each in x))
+        elif kind is np.ndarray and x.dtype.kind in "biufcSUmM" and x.dtype.char not in "gG":
+            order = f"{x.flags.c_contiguous} {x.flags.f_contiguous}"
+            self._add("array", f"{x.dtype.str} {x.shape} {order}", hashlib.sha256(x.tobytes()).digest())
+        elif kind is PATH:
             self._add("path", str(x.absolute()), digest_of_file(x) if x.is_file() else b"")
         elif isinstance(x, CodeType):
             self._code(x)
@@ -127,9 +138,22 @@ class _Walk:
             # The object of a bound method, or the module.
             self.value(x.__self__ if x.__self__ is not None else sys.modules.get(x.__module__ or ""))
         elif isinstance(x, MethodType):
+            self._add("method")
             self.value((x.__func__, x.__self__))
+        elif kind is TypeVar:
+            # What it is pickled from has a number of this process.
+            self._add("type variable", x.__name__, repr((x.__covariant__, x.__contravariant__)))
+            self.value((x.__bound__, x.__constraints__))
         else:
             self._object(x)
+
+    def _digest(self, x: Any) -> bytes:
+        """Return the digest of a value that does not depend on what was walked through before."""
+        walk = _Walk()
+        # Modules are released with those of this walk.
+        walk._registered = self._registered
+        walk.value(x)
+        return hashlib.sha256(b"".join(walk.parts)).digest()
 
     def _add(self, *parts: str | bytes) -> None:
         for part in parts:
@@ -151,7 +175,21 @@ class _Walk:
             return
         self._take_along(name)
         self._add("module", name)
-        self.value({key: x for key, x in vars(module).items() if key not in OF_LOADING})
+        file = getattr(module, "__file__", None)
+        if file is not None and not file.endswith(".py"):
+            raise ClusterError(
+                f"the program names {name}, which is compiled and not installed: install it on all nodes"
+            )
+        for key, x in vars(module).items():
+            if key not in OF_LOADING:
+                self._add(key)
+                try:
+                    self.value(x)
+                except ClusterError as error:
+                    advice = f"name alone what the program uses (`from {name} import ...`)"
+                    raise ClusterError(
+                        f"the program names the module {name}, and {name}.{key}: {error}; {advice}"
+                    ) from error
 
     def _global(self, x: FunctionType | type) -> None:
         """Add a function or class: by its name if it is installed, else by what it is made from."""
@@ -161,18 +199,25 @@ class _Walk:
         if reduced is NotImplemented:
             self._add("named", x.__module__, x.__qualname__, _version(x.__module__))
         elif isinstance(x, FunctionType):
+            self._add("function")
             attributes, parts = reduced[2]
             self.value((x.__code__, attributes, {k: v for k, v in parts.items() if k not in NOT_OF_FUNCTIONS}))
-            for module in _imports(x):
-                self.value(module)
+            for name in _imports(x):
+                if not _is_installed(name):
+                    raise ClusterError(
+                        f"{x.__qualname__} imports {name} while it runs, which workers do not have: import it at "
+                        "the top of its file, so that it travels along"
+                    )
+                self._add("import", name, _version(name))
         elif len(reduced) == 2:
-            # A type of Python's own.
+            self._add("type of Python")
             self.value(reduced[1])
         else:
             # The last but one argument is a number of this process.
             make, arguments, (contents, _) = reduced[:3]
             members = {k: v for k, v in contents.items() if k not in OF_LOADING | {"_abc_impl"}}
             registered = sorted(contents.get("_abc_impl", []), key=lambda cls: (cls.__module__, cls.__qualname__))
+            self._add("class")
             self.value((make.__name__, arguments[:-2], members, registered))
 
     def _object(self, x: Any) -> None:
@@ -190,47 +235,40 @@ class _Walk:
                 f"the program holds {type(x).__qualname__}, whose contents cannot be told from others' ({error}): "
                 "make it inside of the program, or pass it as an item"
             ) from error
+        self._add("object")
         self.value(type(x))
         self.value(tuple(list(part) if isinstance(part, Iterator) else part for part in state))
 
     def _name(self, x: Any, name: str) -> None:
-        """Add what is pickled as a name: what it wraps, or what its module has under that name."""
-        wrapped = getattr(x, "__wrapped__", None)
-        if wrapped is not None:
-            self.value((type(x), wrapped))
-            return
+        """Add what is pickled as a name, which an installed module has."""
         # Looks through all modules if it does not say which one it is of.
         module = sys.modules[getattr(x, "__module__", None) or pickle.whichmodule(x, name)]  # type: ignore[attr-defined]
         if getattr(module, name.rpartition(".")[2], None) is not x:
             raise ValueError(f"{module.__name__} has another {name}")
-        self._add("global", name)
-        self.value(module)
+        if not _is_installed(module.__name__):
+            raise ValueError(f"it is pickled as the name {name} of {module.__name__}, which workers do not have")
+        self._add("global", name, module.__name__, _version(module.__name__))
 
     def _take_along(self, name: str) -> None:
         """Have what a module defines pickled by its contents: workers may not have it."""
         module = sys.modules.get(name)
-        if module is not None and name != "__main__" and module not in self._registered:
-            with contextlib.suppress(ValueError):
-                cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
-                self._registered.append(module)
+        known: set[str] = cloudpickle.list_registry_pickle_by_value()  # type: ignore[no-untyped-call]
+        if module is not None and name != "__main__" and name not in known:
+            cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
+            self._registered.append(module)
 
 
-def _imports(function: FunctionType) -> list[ModuleType]:
-    """Return the modules that a function imports while it runs, of those that can be imported here."""
+def _imports(function: FunctionType) -> list[str]:
+    """Return the names of the modules that a function imports while it runs."""
     package = function.__globals__.get("__package__") or ""
-    found = {}
+    found = set()
     for code in _codes(function.__code__):
-        instructions = list(dis.get_instructions(code))
+        instructions = [each for each in dis.get_instructions(code) if each.opname != "EXTENDED_ARG"]
         for i, each in enumerate(instructions):
-            if each.opname != "IMPORT_NAME":
-                continue
-            level, names = (instruction.argval for instruction in instructions[i - 2 : i])
-            # A name of a module may be that of one below it.
-            for name in (each.argval, *(f"{each.argval}.{name}".lstrip(".") for name in names or ())):
-                with contextlib.suppress(ImportError):
-                    whole = importlib.util.resolve_name("." * level + name, package) if level else name
-                    found[whole] = importlib.import_module(whole)
-    return [found[name] for name in sorted(found)]
+            if each.opname == "IMPORT_NAME":
+                level = instructions[i - 2].argval
+                found.add(f"{package}.{each.argval}" if level else each.argval)
+    return sorted(found)
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -245,16 +283,20 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 def _is_installed(name: str | None) -> bool:
     """Return whether a module changes only with its version: it is built in, of Python, or installed."""
     top = (name or "builtins").partition(".")[0]
-    module = sys.modules.get(top)
-    if module is None or top == "__main__":
+    if top == "__main__":
         return False
     if top == "noren" or top in sys.builtin_module_names:
         return True
-    file = getattr(module, "__file__", None)
-    # Packages without a file have paths.
-    places = [file] if file is not None else list(getattr(module, "__path__", []))
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None:
+        return False
+    # A package without a file has places.
+    places = [spec.origin] if spec.has_location and spec.origin else list(spec.submodule_search_locations or [])
     roots = [sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib")]
-    return bool(places or getattr(module.__spec__, "origin", None) == "frozen") and all(
+    return bool(places or spec.origin == "frozen") and all(
         {"site-packages", "dist-packages"} & set(Path(place).parts)
         or any(Path(place).is_relative_to(root) for root in roots)
         for place in places
@@ -263,11 +305,9 @@ def _is_installed(name: str | None) -> bool:
 
 @cache
 def _version(name: str) -> str:
-    """Return the version of an installed module."""
+    """Return the versions of what has installed a module; that of Python is in each digest."""
     top = name.partition(".")[0]
     if top == "noren":
         return __version__
-    try:
-        return importlib.metadata.version(top)
-    except importlib.metadata.PackageNotFoundError:
-        return str(getattr(sys.modules.get(top), "__version__", ""))
+    distributions = sorted(set(importlib.metadata.packages_distributions().get(top, ())))
+    return " ".join(f"{each} {importlib.metadata.version(each)}" for each in distributions)
