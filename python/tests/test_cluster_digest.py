@@ -23,7 +23,7 @@ from ray import cloudpickle
 from noren import ckks
 from noren.cluster import ClusterError, ResultError
 from noren.cluster._digest import digest_of, packed, unpacked
-from noren.cluster._program import _Walk, taken
+from noren.cluster._program import _Walk, pickled_program
 from noren.cluster._store import ResultStore
 
 
@@ -123,9 +123,9 @@ def test_attributes_of_functions_count() -> None:
 )
 def test_what_workers_would_not_have_is_refused(source: str, needed: str) -> None:
     with pytest.raises(ClusterError, match=needed):
-        taken(made(source))
+        pickled_program(made(source))
     with pytest.raises(ClusterError, match="cannot be told from others'"):
-        taken(made("def f(ev, x): return c(x)", c=np.frompyfunc(lambda x: x + 1, 1, 1)))
+        pickled_program(made("def f(ev, x): return c(x)", c=np.frompyfunc(lambda x: x + 1, 1, 1)))
 
 
 def test_a_value_of_a_module_that_cannot_travel_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +133,7 @@ def test_a_value_of_a_module_that_cannot_travel_is_named(monkeypatch: pytest.Mon
     module.__dict__["guard"] = threading.Lock()
     monkeypatch.setitem(sys.modules, module.__name__, module)
     with pytest.raises(ClusterError, match=r"module_with_a_lock.guard: .*from module_with_a_lock import"):
-        taken(made("def f(ev, x): return m", m=module))
+        pickled_program(made("def f(ev, x): return m", m=module))
     assert not cloudpickle.list_registry_pickle_by_value()  # type: ignore[no-untyped-call]
 
 
@@ -144,7 +144,7 @@ def test_a_program_runs_where_nothing_of_it_is(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "base.py").write_text("def one(): return 1")
     monkeypatch.syspath_prepend(tmp_path)
     mine = importlib.import_module("mine")
-    program = taken(made("def f(ev, x): return m.C().g(x)", m=mine))
+    program = pickled_program(made("def f(ev, x): return m.C().g(x)", m=mine))
     for name in ("mine", "base"):
         sys.modules.pop(name)
     source = "import pickle, sys; print(pickle.loads(sys.stdin.buffer.read())(None, 20))"
@@ -267,8 +267,8 @@ def test_digests_are_those_of_another_process() -> None:
         "import typing",
         "T = typing.TypeVar('T')",
         "class G(typing.Generic[T]): pass",
-        "from noren.cluster._program import taken",
-        f"print(taken({program}).digest)",
+        "from noren.cluster._program import pickled_program",
+        f"print(pickled_program({program}).digest)",
     ]
     source = "\n".join(lines)
     found = {
@@ -282,7 +282,7 @@ def test_what_cannot_be_seen_into_is_refused() -> None:
     with pytest.raises(ClusterError, match="whose contents cannot be told from others'"):
         digest_of_program(made("def f(ev, x): return c", c=threading.Lock()))
     with pytest.raises(ClusterError, match="cannot be told from others'"):
-        taken(made("def f(ev, x): return c", c=threading.Lock()))
+        pickled_program(made("def f(ev, x): return c", c=threading.Lock()))
 
 
 def test_items_are_packed_with_the_contents_of_their_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

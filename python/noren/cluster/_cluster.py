@@ -22,7 +22,7 @@ from noren.cluster._keys import KeyDirectory, KeyFile, Placement, default_direct
 from noren.cluster._kinds import TRAVELLING
 from noren.cluster._matrix import BlockProduct, add, blocks_of, checked_matrix
 from noren.cluster._plan import Work
-from noren.cluster._program import taken
+from noren.cluster._program import pickled_program
 from noren.cluster._store import Mark, ResultStore
 from noren.cluster._tasks import INLINE, Measured, Options, Outcome, Tasks, check_slots
 from noren.cluster._trees import Event, mapped, put, reduced
@@ -253,7 +253,7 @@ class Cluster:
 
     def _job(self, program: Callable[..., Any], version: object) -> Job:
         """Return what the tasks of a program share."""
-        found = taken(program, version)
+        found = pickled_program(program, version)
         digest = digest_of(found.digest.encode(), self._keys.digest.encode())
         return Job(digest, found.pickled, self._keys, self._results, node_version(), self._mark)
 

@@ -21,7 +21,7 @@ from noren.cluster._store import check_owner, check_room, remove_old
 CHUNK = 1 << 25
 """Bytes of a key file that travel at once."""
 GROWTH = 4
-"""An expanded file is at most so many times as large as the one that it is made from."""
+"""The largest ratio of an expanded file to the file that it is made from."""
 
 
 def default_directory() -> Path:

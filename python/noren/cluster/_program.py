@@ -54,7 +54,7 @@ class Program(NamedTuple):
     pickled: bytes
 
 
-def taken(program: Callable[..., Any], version: object = None) -> Program:
+def pickled_program(program: Callable[..., Any], version: object = None) -> Program:
     """Return a program with all that it needs and that workers do not have, and the digest of that.
 
     Functions, classes and modules that are not installed travel with it, and so does what they name; of installed ones
@@ -63,10 +63,10 @@ def taken(program: Callable[..., Any], version: object = None) -> Program:
     Raises `ClusterError` for a value whose contents cannot be seen, or that cannot travel.
     """
     with _LOCK:
-        return _taken(_Walk(), program, version)
+        return _pickled_program(_Walk(), program, version)
 
 
-def _taken(walk: _Walk, program: Callable[..., Any], version: object) -> Program:
+def _pickled_program(walk: _Walk, program: Callable[..., Any], version: object) -> Program:
     try:
         walk.value((program, version))
         pickled: bytes = cloudpickle.dumps(program)  # type: ignore[no-untyped-call]
