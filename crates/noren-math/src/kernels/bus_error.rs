@@ -3,10 +3,10 @@
 //! The system raises `SIGBUS` in a thread that touches a page of a mapping beyond the end of its file, or one that the disk
 //! cannot give back. The default ends the process. The handler of this module maps zeros over the rest of the mapping, records
 //! the loss in its [`Region`] and lets the thread go on; whoever uses the mapping asks for the record afterwards.
-//! Bus errors anywhere else go to the handler that was installed before.
+//! Bus errors anywhere else go to the handler that was installed before. Where another library has installed one since, as
+//! Ray does in Python, this one is installed again with the next mapping.
 
 use std::ptr;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use libc::{c_int, c_void, siginfo_t};
@@ -27,13 +27,16 @@ pub(super) struct Region {
 /// The first of the list.
 static REGIONS: AtomicPtr<Region> = AtomicPtr::new(ptr::null_mut());
 
-/// The action before the handler was installed.
-static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
+/// The action before the handler was installed the last time; it is never freed, so that the handler can read it at any time.
+static PREVIOUS: AtomicPtr<libc::sigaction> = AtomicPtr::new(ptr::null_mut());
+
+/// Whether a bus error was passed on: a handler that gives it back must not have it again.
+static PASSED_ON: AtomicBool = AtomicBool::new(false);
 
 impl Region {
     /// Guards a range of whole pages, which is mapped for reading, from now on.
     pub(super) fn guard(start: usize, bytes: usize) -> &'static Self {
-        PREVIOUS.get_or_init(install);
+        install();
         let region = regions().find(|region| !region.taken.swap(true, Ordering::Acquire)).unwrap_or_else(append);
         region.lost.store(false, Ordering::Relaxed);
         region.start.store(start, Ordering::Relaxed);
@@ -94,20 +97,23 @@ fn append() -> &'static Region {
     }
 }
 
-/// Installs the handler; gives the action that was there before.
-fn install() -> libc::sigaction {
+/// Installs the handler, unless it is there.
+fn install() {
+    let handler = handle as extern "C" fn(c_int, *mut siginfo_t, *mut c_void) as libc::sighandler_t;
     // SAFETY: the structure holds numbers and pointers that may be null.
     let mut previous: libc::sigaction = unsafe { std::mem::zeroed() };
     let mut action = previous;
-    action.sa_sigaction = handle as extern "C" fn(c_int, *mut siginfo_t, *mut c_void) as libc::sighandler_t;
-    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-    // SAFETY: both point to structures that live; the handler follows the rules of handlers: it takes no lock and no memory, and
-    // calls `mmap` and `sigaction` alone. Should one of the calls fail, everything stays as it was.
-    unsafe {
-        libc::sigaction(libc::SIGBUS, ptr::null(), &raw mut previous);
-        libc::sigaction(libc::SIGBUS, &raw const action, ptr::null_mut());
+    // SAFETY: it points to a structure that lives.
+    unsafe { libc::sigaction(libc::SIGBUS, ptr::null(), &raw mut previous) };
+    if previous.sa_sigaction == handler {
+        return;
     }
-    previous
+    action.sa_sigaction = handler;
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+    PREVIOUS.store(Box::into_raw(Box::new(previous)), Ordering::Release);
+    // SAFETY: it points to a structure that lives; the handler follows the rules of handlers: it takes no lock and no memory, and
+    // calls `mmap` and `sigaction` alone. Should the call fail, everything stays as it was.
+    unsafe { libc::sigaction(libc::SIGBUS, &raw const action, ptr::null_mut()) };
 }
 
 extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
@@ -124,9 +130,10 @@ extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) 
 
 /// Does what would have been done without the handler.
 fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-    // A signal between the installation and the return of `install` finds none.
-    let previous = PREVIOUS.get().filter(|action| ![libc::SIG_DFL, libc::SIG_IGN].contains(&action.sa_sigaction));
-    let Some(action) = previous else {
+    // SAFETY: it is null, or points to what `install` has leaked.
+    let previous = unsafe { PREVIOUS.load(Ordering::Acquire).as_ref() };
+    let previous = previous.filter(|action| ![libc::SIG_DFL, libc::SIG_IGN].contains(&action.sa_sigaction));
+    let Some(action) = previous.filter(|_| !PASSED_ON.swap(true, Ordering::AcqRel)) else {
         // SAFETY: the default action ends the process: on return, when the page is touched again, or by the signal that is
         // raised here and waits until then.
         unsafe {
