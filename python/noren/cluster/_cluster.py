@@ -24,7 +24,7 @@ from noren.cluster._matrix import BlockProduct, add, blocks_of, checked_matrix
 from noren.cluster._plan import Work
 from noren.cluster._program import pickled_program
 from noren.cluster._store import Mark, ResultStore
-from noren.cluster._tasks import INLINE, Measured, Options, Outcome, Tasks, check_slots
+from noren.cluster._tasks import INLINE, Measured, Options, Outcome, Tasks, check_slots, living_nodes
 from noren.cluster._trees import Event, mapped, put, reduced
 from noren.cluster._work import Job, Keys, KeySource, check_node, place
 from noren.cluster._work import version as node_version
@@ -118,7 +118,7 @@ class Cluster:
             """How many tasks can run at once."""
             self._options = replace(options, window=max(4 * self.slots if window is None else window, 1))
             self._on_each_node(_checked, (node_version(), self._mark))
-            self._smallest_store = min(int(n["Resources"].get("object_store_memory", 0)) for n in _nodes())
+            self._smallest_store = min(int(n["Resources"].get("object_store_memory", 0)) for n in living_nodes())
             self.placements: dict[str, list[Placement]] = self._place()
             self._owners = {
                 found.owner
@@ -312,7 +312,7 @@ class Cluster:
 
     def _place(self) -> dict[str, list[Placement]]:
         placements = self._on_each_node(place, self._keys)
-        for node in _nodes():
+        for node in living_nodes():
             size = sum(each.mapped for each in placements.get(node["NodeID"], []))
             if size > node["Resources"].get("memory", 0):
                 found = int(node["Resources"].get("memory", 0))
@@ -322,7 +322,7 @@ class Cluster:
     def _on_each_node(self, function: Callable[[Any], Any], argument: Any) -> dict[str, Any]:
         """Call a function on each node, side by side."""
         called = {}
-        for node in _nodes():
+        for node in living_nodes():
             strategy = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
             remote = ray.remote(function).options(num_cpus=0, scheduling_strategy=strategy)
             called[node["NodeID"]] = remote.remote(argument)
@@ -523,11 +523,6 @@ def _actor(kind: type) -> Any:
     """Return a class whose objects are actors, on this node."""
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
     return ray.remote(kind).options(num_cpus=0, scheduling_strategy=here)
-
-
-def _nodes() -> list[dict[str, Any]]:
-    nodes: list[dict[str, Any]] = [node for node in ray.nodes() if node["Alive"]]  # type: ignore[no-untyped-call]
-    return nodes
 
 
 def _checked(needed: tuple[str, Mark | None]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from noren._noren import WireError, __version__
 from noren.cluster._digest import HEADER
 from noren.cluster._errors import ClusterError
-from noren.cluster._kinds import KeyKind, fingerprint_of, kind_of
+from noren.cluster._kinds import KeyKind, kind_of
 from noren.cluster._store import check_owner, check_room, remove_old
 
 CHUNK = 1 << 25
@@ -44,11 +44,6 @@ class KeyFile:
     def digest(self) -> str:
         """The digest of the file, which names the keys on every node."""
         return self.header[64:HEADER].hex()
-
-    @property
-    def fingerprint(self) -> bytes:
-        """The fingerprint of the parameters."""
-        return fingerprint_of(self.header)
 
     @property
     def kind(self) -> KeyKind:

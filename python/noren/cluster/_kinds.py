@@ -27,24 +27,25 @@ class KeyKind:
     """What `scheme` may be; the first is the default if it is None."""
 
 
-def _ckks(path: Path, check: bool, security: int) -> ckks.EvaluationKeys:
-    return ckks.EvaluationKeys.load(path, check=check, min_security=security)
+def _mapped(keys: Any) -> Callable[[Path, bool, int], Any]:
+    """Return how keys of a class are mapped."""
+    return lambda path, check, security: keys.load(path, check=check, min_security=security)
 
 
-def _integers(path: Path, check: bool, security: int) -> bfv.EvaluationKeys:
-    return bfv.EvaluationKeys.load(path, check=check, min_security=security)
+def _saved(keys: Any) -> Callable[[Path, Path, int], object]:
+    """Return how keys of a class are expanded that save themselves."""
+    return lambda source, to, security: keys.load(source, min_security=security).save(to, force=True, expanded=True)
 
 
-def _lookup(path: Path, check: bool, security: int) -> bfv.LookupKeys:
-    return bfv.LookupKeys.load(path, check=check, min_security=security)
+def _written(keys: Any) -> Callable[[Path, Path, int], object]:
+    """Return how keys of TFHE are expanded."""
+    return lambda source, to, security: tfhe.ExpandedServerKeys.write(
+        to, keys.load(source, min_security=security), force=True
+    )
 
 
-def _bootstrapping(path: Path, check: bool, security: int) -> bootstrapping.BootstrapKeys:
-    return bootstrapping.BootstrapKeys.load(path, check=check, min_security=security)
-
-
-def _tfhe(path: Path, check: bool, security: int) -> tfhe.ExpandedServerKeys:
-    return tfhe.ExpandedServerKeys.load(path, check=check, min_security=security)
+def _own_evaluator(keys: Any, _: str | None) -> Any:
+    return keys.context.evaluator(keys)
 
 
 def _bootstrapping_evaluator(keys: bootstrapping.BootstrapKeys, mode: str | None) -> ckks.Evaluator:
@@ -54,47 +55,25 @@ def _bootstrapping_evaluator(keys: bootstrapping.BootstrapKeys, mode: str | None
 
 KINDS = {
     0x0107: KeyKind(
-        "evaluation keys of CKKS",
-        lambda source, to, security: _ckks(source, True, security).save(to, force=True, expanded=True),
-        _ckks,
-        lambda keys, _: keys.context.evaluator(keys),
+        "evaluation keys of CKKS", _saved(ckks.EvaluationKeys), _mapped(ckks.EvaluationKeys), _own_evaluator
     ),
     0x0302: KeyKind(
         "bootstrapping keys",
         lambda source, to, _: bootstrapping.BootstrapKeys.expand(source, to, force=True),
-        _bootstrapping,
+        _mapped(bootstrapping.BootstrapKeys),
         _bootstrapping_evaluator,
         ("real", "complex"),
     ),
     0x0407: KeyKind(
         "evaluation keys of integers",
-        lambda source, to, security: _integers(source, True, security).save(to, force=True, expanded=True),
-        _integers,
+        _saved(bfv.EvaluationKeys),
+        _mapped(bfv.EvaluationKeys),
         lambda keys, scheme: getattr(keys, f"{scheme or 'bfv'}_context").evaluator(keys),
         ("bfv", "bgv"),
     ),
-    0x0502: KeyKind(
-        "lookup keys",
-        lambda source, to, security: _lookup(source, True, security).save(to, force=True, expanded=True),
-        _lookup,
-        lambda keys, _: keys,
-    ),
-    0x0605: KeyKind(
-        "server keys of TFHE",
-        lambda source, to, security: tfhe.ExpandedServerKeys.write(
-            to, tfhe.ServerKeys.load(source, min_security=security), force=True
-        ),
-        _tfhe,
-        lambda keys, _: keys.context.evaluator(keys),
-    ),
-    0x060B: KeyKind(
-        "light keys of TFHE",
-        lambda source, to, security: tfhe.ExpandedServerKeys.write(
-            to, tfhe.LightKeys.load(source, min_security=security), force=True
-        ),
-        _tfhe,
-        lambda keys, _: keys.context.evaluator(keys),
-    ),
+    0x0502: KeyKind("lookup keys", _saved(bfv.LookupKeys), _mapped(bfv.LookupKeys), lambda keys, _: keys),
+    0x0605: KeyKind("server keys of TFHE", _written(tfhe.ServerKeys), _mapped(tfhe.ExpandedServerKeys), _own_evaluator),
+    0x060B: KeyKind("light keys of TFHE", _written(tfhe.LightKeys), _mapped(tfhe.ExpandedServerKeys), _own_evaluator),
 }
 """By the number of the kind in a file."""
 
@@ -123,8 +102,3 @@ def kind_of(header: bytes, what: str) -> KeyKind:
             f"{what} holds an object of kind {code:#06x}, needed are keys that travel and do not decrypt: {names}"
         )
     return KINDS[code]
-
-
-def fingerprint_of(header: bytes) -> bytes:
-    """Return the fingerprint of the parameters that a container belongs to."""
-    return header[32:64]

@@ -53,7 +53,8 @@ class ResultStore:
         """
         self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         check_owner(self.directory)
-        self._remove_leftovers()
+        # What was being written when its process ended.
+        remove_old(self.directory, "??/.*-*")
 
     def mark(self) -> Mark:
         """Return the mark of the directory, by which a node finds out whether it sees the same one."""
@@ -90,7 +91,7 @@ class ResultStore:
         try:
             path.parent.mkdir(exist_ok=True, mode=0o700)
             with partial.open("xb") as file:
-                file.write(MAGIC + len(contents).to_bytes(LENGTH, "little") + hashlib.sha256(contents).digest())
+                file.write(_frame(contents))
                 file.write(contents)
                 file.flush()
                 os.fsync(file.fileno())
@@ -112,18 +113,13 @@ class ResultStore:
         path = self.path(digest)
         data = self._awaited(path)
         contents = data[FRAME:]
-        frame = MAGIC + len(contents).to_bytes(LENGTH, "little") + hashlib.sha256(contents).digest()
-        if data[:FRAME] == frame:
+        if data[:FRAME] == _frame(contents):
             return contents
         aside = path.with_name(f"{digest}.damaged")
         # Another reader may have been faster.
         with contextlib.suppress(FileNotFoundError):
             path.replace(aside)
         raise ResultError(f"{path} is damaged and was renamed to {aside.name}: start the job again to make it again")
-
-    def _remove_leftovers(self) -> None:
-        """Remove files that were being written when their process ended, once they are an hour old."""
-        remove_old(self.directory, "??/.*-*")
 
     def _awaited(self, path: Path) -> bytes:
         """Return the contents of a file that another node has written; network file systems show it late."""
@@ -140,6 +136,11 @@ class ResultStore:
                 with contextlib.suppress(OSError):
                     list(path.parent.iterdir())
                 time.sleep(0.2)
+
+
+def _frame(contents: bytes) -> bytes:
+    """Return what stands before contents."""
+    return MAGIC + len(contents).to_bytes(LENGTH, "little") + hashlib.sha256(contents).digest()
 
 
 def remove_old(directory: Path, pattern: str) -> None:

@@ -245,6 +245,12 @@ def _head(reference: Any) -> Head:
     return head
 
 
+def living_nodes() -> list[dict[str, Any]]:
+    """Return the nodes that have not died, as Ray describes them."""
+    nodes: list[dict[str, Any]] = [node for node in ray.nodes() if node["Alive"]]  # type: ignore[no-untyped-call]
+    return nodes
+
+
 def slots_of(node: dict[str, Any], options: Options) -> int:
     """Return how many tasks run at once on a node."""
     resources = node["Resources"]
@@ -259,7 +265,7 @@ def check_slots(options: Options) -> int:
 
     Raises `ClusterError` if none can run on any: it would wait for ever.
     """
-    alive = [node for node in ray.nodes() if node["Alive"]]  # type: ignore[no-untyped-call]
+    alive = living_nodes()
     slots = sum(slots_of(node, options) for node in alive)
     if not slots:
         found = [(int(n["Resources"].get("CPU", 0)), int(n["Resources"].get("memory", 0))) for n in alive]

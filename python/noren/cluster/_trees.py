@@ -35,12 +35,10 @@ def mapped(
             if not more:
                 break
             key = Key(0, 0, index)
-            try:
-                contents = packed(item)
-            except Exception as error:
-                yield key, tasks.fail(_unpackable(index, item, error))
+            contents = _admitted(tasks, index, item, check)
+            if isinstance(contents, Failure):
+                yield key, contents
                 continue
-            check(item, len(contents))
             digest = tasks.digest(shared, contents)
             found = tasks.find(digest)
             if found is not None:
@@ -57,12 +55,10 @@ def put(tasks: Tasks, items: Iterable[Any], check: Check) -> Iterator[Event]:
     At most a window of combinations is on its way, so that as many items are held as these combine.
     """
     for index, item in enumerate(items):
-        try:
-            contents = packed(item)
-        except Exception as error:
-            yield Key(0, 0, index), tasks.fail(_unpackable(index, item, error))
+        contents = _admitted(tasks, index, item, check)
+        if isinstance(contents, Failure):
+            yield Key(0, 0, index), contents
             continue
-        check(item, len(contents))
         digest = digest_of(contents) if tasks.store is not None else ""
         yield Key(0, 0, index), Outcome(digest, ray.put(np.frombuffer(contents, dtype=np.uint8)))
         while len(tasks) >= tasks.options.window:
@@ -71,9 +67,14 @@ def put(tasks: Tasks, items: Iterable[Any], check: Check) -> Iterator[Event]:
         yield from tasks.wait()
 
 
-def _unpackable(index: int, item: object, error: Exception) -> Failure:
-    """Return the failure of an item that cannot be sent: a file that is missing, an object that cannot be pickled."""
-    return Failure(index, "", item, f"{type(error).__name__}: {error}", traceback.format_exc(), "")
+def _admitted(tasks: Tasks, index: int, item: object, check: Check) -> bytes | Failure:
+    """Return an item as bytes; a failure if it cannot be sent: a missing file, an object that cannot be pickled."""
+    try:
+        contents = packed(item)
+    except Exception as error:
+        return tasks.fail(Failure(index, "", item, f"{type(error).__name__}: {error}", traceback.format_exc(), ""))
+    check(item, len(contents))
+    return contents
 
 
 class _Tree:

@@ -47,7 +47,7 @@ fn expanded_evaluation_keys_run_programs() {
     sandbox.refused(&damaged, &["cut.mapped"]);
     let strict = sandbox.strict_command(&["eval", "mean", "--keys", "keys.mapped", "table.ct", "-o", "no.ct"]).output();
     assert!(!strict.expect("it starts").status.success(), "parameters without security");
-    // What is added to expanded keys makes compact ones.
+    // `keygen --add` onto expanded evaluation keys writes the compact form.
     std::fs::copy(sandbox.path("keys.mapped"), sandbox.path("keys/eval.keys")).expect("there");
     sandbox.done(&["keygen", "--add", "--out", "keys", "--rotations", "77"]);
     let grown = sandbox.json(&["inspect", "keys/eval.keys"]);
