@@ -28,6 +28,20 @@ pub(crate) fn read_key<C: FileContext<Parameters: Describe>, K: FileKey<C>>(
     Ok(key)
 }
 
+/// Reads a file, or maps one of the expanded kind.
+fn read_or_map<K: Object<Context = ()>>(
+    path: &Path,
+    expanded: Kind,
+    map: impl FnOnce(&Path, &Limits) -> noren::Result<K>,
+    console: &Console,
+) -> Result<K, Failure> {
+    if kind(path)? != expanded {
+        return console.inputs().read(&(), path);
+    }
+    console.inputs().verify(path)?;
+    map(path, &Limits::default()).map_err(Failure::file(path))
+}
+
 /// Reads evaluation keys with their parameters, or maps those of an expanded file; refuses those that promise too little security.
 pub(crate) fn open_evaluation_keys<C: FileContext<Parameters: Describe>>(
     path: &Path,
@@ -36,24 +50,15 @@ pub(crate) fn open_evaluation_keys<C: FileContext<Parameters: Describe>>(
 where
     EvaluationKeys: ExpandedFileKey<C>,
 {
-    let keys = if kind(path)? == KeyFile::<C, EvaluationKeys>::EXPANDED_KIND {
-        console.inputs().verify(path)?;
-        KeyFile::map(path, &Limits::default()).map_err(Failure::file(path))?
-    } else {
-        console.inputs().read(&(), path)?
-    };
+    let expanded = KeyFile::<C, EvaluationKeys>::EXPANDED_KIND;
+    let keys: KeyFile<C, EvaluationKeys> = read_or_map(path, expanded, KeyFile::map, console)?;
     admit(keys.context.parameters(), path, console)?;
     Ok(keys)
 }
 
 /// Reads lookup keys with their parameters, or maps those of an expanded file; refuses those that promise too little security.
 pub(crate) fn open_lookup_keys(path: &Path, console: &Console) -> Result<LookupKeyFile, Failure> {
-    let keys = if kind(path)? == Kind::EXPANDED_LOOKUP_KEYS {
-        console.inputs().verify(path)?;
-        LookupKeyFile::map(path, &Limits::default()).map_err(Failure::file(path))?
-    } else {
-        console.inputs().read(&(), path)?
-    };
+    let keys = read_or_map(path, Kind::EXPANDED_LOOKUP_KEYS, LookupKeyFile::map, console)?;
     admit(keys.context.parameters(), path, console)?;
     Ok(keys)
 }
