@@ -55,6 +55,22 @@ pub(crate) fn save_secret<K: Object<Context = ()> + Sync>(
     written.map_err(raise_of_files)
 }
 
+/// Writes keys, packed or, if they shall be `expanded`, as they lie in memory.
+pub(crate) fn save_keys<K: Object<Context = ()> + Sync>(
+    py: Python<'_>,
+    keys: &K,
+    path: &Path,
+    force: bool,
+    expanded: bool,
+    write_expanded: impl FnOnce(&K, Destination<'_>) -> Result<u64> + Send,
+) -> PyResult<()> {
+    let to = destination(path, force);
+    detached(py, || match expanded {
+        true => write_expanded(keys, to).map(drop),
+        false => keys.write_file(&(), Form::Packed, to),
+    })
+}
+
 /// A passphrase from Python, whose own copy of it stays in memory.
 pub(crate) fn checked(text: String) -> PyResult<Passphrase> {
     Passphrase::new(text).map_err(|reason| WireError::new_err(reason.to_string()))

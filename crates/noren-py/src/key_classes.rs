@@ -208,11 +208,7 @@ macro_rules! key_classes {
                 /// Raises FileExistsError without ``force``, OSError, and Error if the disk has no room for expanded keys.
                 #[pyo3(signature = (path, *, force = false, expanded = false))]
                 fn save(&self, py: Python<'_>, path: PathBuf, force: bool, expanded: bool) -> PyResult<()> {
-                    let to = $crate::files::destination(&path, force);
-                    detached(py, || match expanded {
-                        true => self.0.write_expanded(to).map(drop),
-                        false => self.0.write_file(&(), Form::Packed, to),
-                    })
+                    $crate::files::save_keys(py, &*self.0, &path, force, expanded, |keys, to| keys.write_expanded(to))
                 }
 
                 /// All keys of both sets, which are of one secret; where both have a key, the one that serves more limbs.

@@ -59,7 +59,7 @@ KINDS = {
     ),
     0x0302: KeyKind(
         "bootstrapping keys",
-        lambda source, to, _: bootstrapping.BootstrapKeys.expand(source, to, force=True),
+        lambda source, to, security: bootstrapping.BootstrapKeys.expand(source, to, force=True, min_security=security),
         _mapped(bootstrapping.BootstrapKeys),
         _bootstrapping_evaluator,
         ("real", "complex"),

@@ -1,7 +1,7 @@
 //! `BootstrapParameters`, `BootstrapPlan`, `BootstrapKeys`: what is chosen, known and made before the first bootstrap.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use noren::Resources;
@@ -10,7 +10,7 @@ use noren::bootstrapping::{
     measure,
 };
 use noren::ckks::KeyRequest;
-use noren::wire::{Form, Limits, Object};
+use noren::wire::{Limits, Object};
 use noren_rlwe::wire::file::directory_of;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict};
@@ -22,7 +22,7 @@ use crate::ckks::keys::{PyEvaluationKeys, PySecretKey};
 use crate::ckks::parameters::PyParameters;
 use crate::display::size;
 use crate::errors::raise;
-use crate::files::{destination, limits};
+use crate::files::{destination, limits, save_keys};
 use crate::key_sets;
 use crate::pickle::bytes_of;
 use crate::progress::Heard;
@@ -218,6 +218,13 @@ impl PyBootstrapPlan {
     }
 }
 
+/// The parameters of a file of keys, which must promise `min_security` bits; the gigabytes of keys are not read.
+fn admitted_parameters(py: Python<'_>, path: &Path, min_security: u32) -> PyResult<Parameters> {
+    let parameters = detached(py, || BootstrapKeyFile::read_parameters(path, &Limits::default()))?;
+    admit(py, &path.display().to_string(), parameters.spec().security, min_security)?;
+    Ok(parameters)
+}
+
 /// The keys that bootstrapping evaluates with, and those of a program beside them; nothing in them decrypts.
 #[pyclass(frozen, name = "BootstrapKeys", module = "noren.bootstrapping")]
 pub(crate) struct PyBootstrapKeys(pub(crate) Arc<BootstrapKeyFile>);
@@ -293,26 +300,28 @@ impl PyBootstrapKeys {
     ///
     /// force: whether a file that exists is replaced.
     /// progress: see ``generate``.
+    /// min_security: the bits of security that its parameters must promise; 0 for tests.
     ///
     /// Such a file is larger, and for the machine that it was made on. Raises FileExistsError without ``force``, OSError, WireError
-    /// for a damaged file or one of another kind, Error if the disk has no room.
+    /// for a damaged file or one of another kind, InsecureError for less security, Error if the disk has no room.
     #[staticmethod]
-    #[pyo3(signature = (source, path, *, force = false, progress = None))]
+    #[pyo3(signature = (source, path, *, force = false, progress = None, min_security = USUAL),
+        text_signature = "(source, path, *, force=False, progress=None, min_security=128)")]
     fn expand(
         py: Python<'_>,
         source: PathBuf,
         path: PathBuf,
         force: bool,
         progress: Option<Py<PyAny>>,
+        min_security: u32,
     ) -> PyResult<u64> {
+        let parameters = admitted_parameters(py, &source, min_security)?;
         let heard = Heard::new(progress);
         let mut hear = |p: Progress| heard.call(p.done, p.of);
         heard.watch(py, || {
-            let limits = Limits::default();
-            let parameters = BootstrapKeyFile::read_parameters(&source, &limits)?;
             let room = Footprint { memory: 0, disk: expanded_bytes(&parameters)? };
             room.check(&Resources::of_machine(directory_of(&path)))?;
-            BootstrapKeyFile::expand(&source, destination(&path, force), &limits, &mut hear)
+            BootstrapKeyFile::expand(&source, destination(&path, force), &Limits::default(), &mut hear)
         })
     }
 
@@ -335,9 +344,7 @@ impl PyBootstrapKeys {
         check: bool,
         min_security: u32,
     ) -> PyResult<Self> {
-        // Before gigabytes of keys are read.
-        let parameters = detached(py, || BootstrapKeyFile::read_parameters(&path, &Limits::default()))?;
-        admit(py, &path.display().to_string(), parameters.spec().security, min_security)?;
+        admitted_parameters(py, &path, min_security)?;
         let heard = Heard::new(progress);
         let mut hear = |p: Progress| heard.call(p.done, p.of);
         let resources = Resources::of_machine(&path);
@@ -353,11 +360,7 @@ impl PyBootstrapKeys {
     /// Raises FileExistsError without ``force``, OSError, and Error if the disk has no room for expanded keys.
     #[pyo3(signature = (path, *, force = false, expanded = false))]
     fn save(&self, py: Python<'_>, path: PathBuf, force: bool, expanded: bool) -> PyResult<()> {
-        let to = destination(&path, force);
-        detached(py, || match expanded {
-            true => self.0.write_expanded(to).map(drop),
-            false => self.0.write_file(&(), Form::Packed, to),
-        })
+        save_keys(py, &*self.0, &path, force, expanded, |keys, to| keys.write_expanded(to))
     }
 
     /// The keys that ``bytes(keys)`` gave. Raises what ``load`` raises.

@@ -7,7 +7,7 @@ use noren::Resources;
 use noren::bfv::Ciphertext;
 use noren::lookup::LookupKeyFile;
 use noren::lookup::{Function, Line, Lookup, LookupPlan};
-use noren::wire::{Form, Limits, Object};
+use noren::wire::{Limits, Object};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -16,7 +16,7 @@ use pyo3::types::PyBytes;
 use crate::admission::{USUAL, admit};
 use crate::array::{detached, detached_by};
 use crate::errors::{EncodingError, raise, raise_of_integers};
-use crate::files::{destination, limits};
+use crate::files::{limits, save_keys};
 use crate::integers::classes::PyBfvContext;
 use crate::integers::keys::{PyIntegerEvaluationKeys, PyIntegerSecretKey};
 use crate::integers::parameters::PyIntegerParameters;
@@ -271,11 +271,7 @@ impl PyLookupKeys {
     /// Raises FileExistsError without ``force``, OSError, and Error if the disk has no room for expanded keys.
     #[pyo3(signature = (path, *, force = false, expanded = false))]
     fn save(&self, py: Python<'_>, path: PathBuf, force: bool, expanded: bool) -> PyResult<()> {
-        let to = destination(&path, force);
-        detached(py, || match expanded {
-            true => self.0.write_expanded(to).map(drop),
-            false => self.0.write_file(&(), Form::Packed, to),
-        })
+        save_keys(py, &*self.0, &path, force, expanded, |keys, to| keys.write_expanded(to))
     }
 
     fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
