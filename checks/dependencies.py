@@ -146,29 +146,33 @@ def refused(packages: dict[str, Package], rules: dict[str, Any]) -> Iterator[str
 def licences() -> str:
     """Return the list of licences of what is linked, with their texts."""
     packages = [one for one in linked(graph(*PLATFORMS), SHIPPED) if one.source is not None]
-    texts: dict[str, list[str]] = {}
-    names: dict[str, str] = {}
-    rows = []
+    texts: dict[str, str] = {}
+    users: dict[str, list[str]] = {}
+    keys: dict[str, list[str]] = {}
     for one in packages:
-        numbers = []
         for path in sorted(one.folder.iterdir()):
             if re.match(r"(?i)(licen[cs]e|copying|notice|unlicense)", path.name) and path.is_file():
                 text = "\n".join(line.rstrip() for line in path.read_text(errors="replace").strip().splitlines())
                 # Copies of one text differ in how it is indented.
                 key = " ".join(text.split())
-                names.setdefault(key, text)
-                texts.setdefault(key, []).append(one.name)
-                numbers.append(f"[{list(names).index(key) + 1}]")
-        rows.append(f"{one.name} {one.version}: {one.license} {' '.join(numbers) or '(no text in the package)'}")
+                texts.setdefault(key, text)
+                users.setdefault(key, []).append(one.name)
+                keys.setdefault(one.purl, []).append(key)
+    # Texts that are alike are about as long, and lie side by side: the wheel's compression finds them.
+    ordered = sorted(texts, key=lambda key: (len(key), key))
+    numbers = {key: f"[{i + 1}]" for i, key in enumerate(ordered)}
+
+    def row(one: Package) -> str:
+        of = " ".join(numbers[key] for key in keys.get(one.purl, []))
+        return f"{one.name} {one.version}: {one.license} {of or '(no text in the package)'}"
+
     head = (
         "Software of others in the tool and the Python package of noren\n\n"
         "Everything that is linked into them beside Rust's standard library (MIT OR Apache-2.0), with its licence and\n"
         "the numbers of the texts below. Made from Cargo.lock by `make licences`.\n"
     )
-    bodies = [
-        f"{'-' * 80}\n[{i + 1}] {', '.join(texts[key])}\n\n{text}\n" for i, (key, text) in enumerate(names.items())
-    ]
-    return "\n".join([head, *rows, "", *bodies])
+    bodies = [f"{'-' * 80}\n{numbers[key]} {', '.join(users[key])}\n\n{texts[key]}\n" for key in ordered]
+    return "\n".join([head, *map(row, packages), "", *bodies])
 
 
 def sbom(name: str) -> str:

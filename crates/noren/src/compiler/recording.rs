@@ -99,10 +99,10 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// What each node does on an evaluator, and the layouts of outputs.
-    fn steps<E: Shared, S: Source<E::Ciphertext>>(
+    fn steps<E: Shared>(
         &self,
         ev: &E,
-        source: &mut S,
+        source: &mut dyn Source<E::Ciphertext>,
         depth: impl Fn(&E::Ciphertext) -> usize,
         done: impl Fn() -> (Counts, usize),
     ) -> Result<(Vec<Step>, Vec<Layout>)> {

@@ -9,7 +9,7 @@ use crate::compiler::interval::Interval;
 use crate::compiler::layout::{Dimension, Fill, Layout};
 use crate::compiler::operation::Binary;
 use crate::compiler::shape::{broadcast_positions, position_of};
-use crate::compiler::slots::lowering::{Lowering, Shared, Source};
+use crate::compiler::slots::lowering::{Lowering, Shared};
 use crate::compiler::slots::number::Number;
 use crate::compiler::slots::value::{Operand, Value, in_parts};
 use crate::schemes::slots::SlotEvaluator;
@@ -20,7 +20,7 @@ pub(super) type Shaped<E> = (usize, Operand<<E as SlotEvaluator>::Ciphertext>);
 /// Two arrays whose elements lie side by side.
 type Pair<E> = (Arc<Value<<E as SlotEvaluator>::Ciphertext>>, Arc<Value<<E as SlotEvaluator>::Ciphertext>>);
 
-impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
+impl<E: Shared> Lowering<'_, E> {
     /// `a + b`, `a - b` or `a b`, in the shape of node `at`.
     pub(super) fn combined(
         &mut self,

@@ -12,7 +12,7 @@ use crate::compiler::inference::polynomial_range;
 use crate::compiler::interval::Interval;
 use crate::compiler::operation::{Element, Function};
 use crate::compiler::shape::size;
-use crate::compiler::slots::lowering::{Lowering, Shared, Source};
+use crate::compiler::slots::lowering::{Lowering, Shared};
 use crate::compiler::slots::number::Number;
 use crate::compiler::slots::value::{Value, in_parts};
 
@@ -26,7 +26,7 @@ const FEW_COEFFICIENTS: usize = 4;
 /// How much wider than the range of the elements that of the slots may be, before they are cleaned.
 const WIDE: f64 = 4.0;
 
-impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
+impl<E: Shared> Lowering<'_, E> {
     /// A polynomial of each element.
     pub(super) fn polynomial(
         &self,

@@ -6,10 +6,10 @@ use noren_rlwe::error::Result;
 
 use crate::compiler::layout::{Dimension, Fill, Layout};
 use crate::compiler::shape::{index_of, position_of};
-use crate::compiler::slots::lowering::{Lowering, Shared, Source};
+use crate::compiler::slots::lowering::{Lowering, Shared};
 use crate::compiler::slots::value::{Free, Operand, Value};
 
-impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
+impl<E: Shared> Lowering<'_, E> {
     /// The elements of node `of` at some positions.
     ///
     /// Of an input the client brings them into place. A part of a result whose axes only change names is where it was, or one

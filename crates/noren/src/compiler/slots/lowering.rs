@@ -57,25 +57,25 @@ pub(in crate::compiler) struct Output<C> {
 type KnownSigns = HashMap<(Option<u64>, u64), Arc<Signs>>;
 
 /// A run of a graph on an evaluator.
-pub(in crate::compiler) struct Lowering<'a, E: SlotEvaluator, S> {
+pub(in crate::compiler) struct Lowering<'a, E: SlotEvaluator> {
     pub(super) ev: &'a E,
     pub(super) graph: &'a Graph,
     pub(super) slots: usize,
     pub(super) approximations: Approximations,
-    pub(super) source: &'a mut S,
+    source: &'a mut dyn Source<E::Ciphertext>,
     /// Polynomials of signs, by the dead zone (none for products) and the error: several nodes need the same.
     pub(super) signs: Mutex<KnownSigns>,
     consumers: Vec<Vec<usize>>,
 }
 
-impl<'a, E: Shared, S: Source<E::Ciphertext>> Lowering<'a, E, S> {
+impl<'a, E: Shared> Lowering<'a, E> {
     /// A run on ciphertexts of this many slots.
     pub(in crate::compiler) fn new(
         ev: &'a E,
         graph: &'a Graph,
         slots: usize,
         approximations: Approximations,
-        source: &'a mut S,
+        source: &'a mut dyn Source<E::Ciphertext>,
     ) -> Self {
         Self { ev, graph, slots, approximations, source, signs: Mutex::default(), consumers: graph.consumers() }
     }

@@ -9,13 +9,13 @@ use crate::circuits::linear::LinearMap;
 use crate::circuits::trace;
 use crate::compiler::interval::Interval;
 use crate::compiler::layout::{Dimension, Fill, Layout};
-use crate::compiler::slots::lowering::{Lowering, Shared, Source};
+use crate::compiler::slots::lowering::{Lowering, Shared};
 use crate::compiler::slots::number::Number;
 use crate::compiler::slots::reduce::{Spread, without};
 use crate::compiler::slots::value::{Value, in_parts};
 use crate::schemes::slots::Scalar;
 
-impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
+impl<E: Shared> Lowering<'_, E> {
     /// `sum_c x[.., c] matrix[c][k]`.
     pub(super) fn matrix_product(
         &mut self,

@@ -10,7 +10,7 @@ use crate::circuits::trace;
 use crate::compiler::interval::Interval;
 use crate::compiler::layout::{Dimension, Fill, Layout};
 use crate::compiler::operation::Reduction;
-use crate::compiler::slots::lowering::{Lowering, Shared, Source};
+use crate::compiler::slots::lowering::{Lowering, Shared};
 use crate::compiler::slots::number::Number;
 use crate::compiler::slots::value::{Value, in_parts};
 use crate::schemes::slots::Scalar;
@@ -50,7 +50,7 @@ impl Spread {
     }
 }
 
-impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
+impl<E: Shared> Lowering<'_, E> {
     /// The sum along a dimension, which has no axis any more.
     pub(super) fn sum(&self, x: &Value<E::Ciphertext>, dimension: usize) -> Result<Value<E::Ciphertext>> {
         let of = x.layout.dimensions[dimension];

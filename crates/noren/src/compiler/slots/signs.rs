@@ -10,11 +10,11 @@ use crate::compiler::interval::{Interval, power_of_two_above};
 use crate::compiler::operation::{Binary, Element};
 use crate::compiler::signs::Signs;
 use crate::compiler::slots::elementwise::Shaped;
-use crate::compiler::slots::lowering::{Lowering, Shared, Source};
+use crate::compiler::slots::lowering::{Lowering, Shared};
 use crate::compiler::slots::number::Number;
 use crate::compiler::slots::value::{Operand, Value};
 
-impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
+impl<E: Shared> Lowering<'_, E> {
     /// Whether a relation holds, 1 or 0, of numbers that are not closer than the dead zone.
     pub(super) fn comparison(
         &mut self,
