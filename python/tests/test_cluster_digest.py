@@ -301,6 +301,17 @@ def test_items_are_packed_with_the_contents_of_their_files(tmp_path: Path, monke
         packed(tmp_path / "none")
 
 
+def test_a_mark_whose_writer_ended_is_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = ResultStore(tmp_path / "results")
+    store.prepare()
+    (store.directory / ".directory").touch()
+    monkeypatch.setattr("noren.cluster._store.PATIENCE", 0.0)
+    mark = store.mark()
+    assert mark.text
+    assert mark.is_seen()
+    assert store.mark() == mark
+
+
 def test_a_result_is_written_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = ResultStore(tmp_path / "results")
     store.prepare()

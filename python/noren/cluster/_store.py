@@ -61,9 +61,11 @@ class ResultStore:
         path = self.directory / ".directory"
         with contextlib.suppress(FileExistsError), path.open("x") as file:
             file.write(secrets.token_hex(16))
-        # Another driver may be writing it.
+        # Another driver may be writing it, or has ended before it did.
         deadline = time.monotonic() + PATIENCE
-        while not (text := path.read_text()) and time.monotonic() < deadline:
+        while not (text := path.read_text()):
+            if time.monotonic() > deadline:
+                path.write_text(secrets.token_hex(16))
             time.sleep(0.01)
         return Mark(path, text)
 
