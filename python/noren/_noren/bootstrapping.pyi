@@ -69,7 +69,9 @@ class BootstrapKeys(_OpenKeys[BootstrapKeys]):
         force: bool = False,
     ) -> int: ...
     @staticmethod
-    def expand(source: _Path, path: _Path, *, force: bool = False, progress: _Progress | None = None) -> int: ...
+    def expand(
+        source: _Path, path: _Path, *, force: bool = False, progress: _Progress | None = None, min_security: int = 128
+    ) -> int: ...
     @staticmethod
     def load(
         path: _Path, *, progress: _Progress | None = None, check: bool = True, min_security: int = 128
