@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 from collections.abc import Callable, Sequence
 from operator import index
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from noren._files import check_regular
 from noren._noren import EncodingError
 from noren._noren.bfv import Context, LookupPlan, PreparedLookup, prepare_lookup
 from noren._noren.integers import Parameters
@@ -77,7 +76,11 @@ class Lookup:
             self._rule = Rule(f, self.domain)
         else:
             self._name = os.fspath(f) if isinstance(f, str | os.PathLike) else "table"
-            table = _load(f) if isinstance(f, str | os.PathLike) else np.asarray(f)
+            if isinstance(f, str | os.PathLike):
+                table = _load(f)
+            else:
+                # A masked value is none: the mask stays.
+                table = np.ma.asanyarray(f) if np.ma.isMaskedArray(f) else np.asarray(f)
             self.domain = _checked(table.shape)
             if domain is not None and _checked(domain) != self.domain:
                 raise EncodingError(f"the table has the shape {table.shape}, the domain is {domain}")
@@ -132,9 +135,7 @@ class _Table:
 def _load(path: str | os.PathLike[str]) -> NDArray[Any]:
     """Map the table in a file."""
     # A FIFO or a device would be waited for, or never end.
-    if (mode := Path(path).stat().st_mode) and not stat.S_ISREG(mode):
-        found = "a directory" if stat.S_ISDIR(mode) else "a FIFO, a socket or a device"
-        raise OSError(errno.EINVAL, f"{found} where a regular file is needed", os.fspath(path))
+    check_regular(Path(path).stat().st_mode, path)
     with Path(path).open("rb") as file:
         start = file.read(len(NUMPY_FILE))
     if start != NUMPY_FILE:

@@ -17,6 +17,9 @@ from noren._noren import EncodingError, Error
 Numbers: TypeAlias = NDArray[np.int64]
 Truths: TypeAlias = NDArray[np.bool_]
 
+MOST = 2**62
+"""The absolute value at which numbers are cut, which is out of range of all that is looked up."""
+
 MOST_SUSPECTS = 16
 """The most coordinates that are told apart, at which there was no value before."""
 
@@ -67,8 +70,10 @@ class Rule:
         least, most = allowed
         if values.min() < least or values.max() > most:
             i = int(np.argmax((values < least) | (values > most)))
+            # What lies outside was cut there.
+            cut = {MOST: "2^62 or more", -MOST: "-2^62 or less"}.get(int(values[i]), str(values[i]))
             raise EncodingError(
-                f"the function is {values[i]} at {name_of(points, i)}, values must be from {least} to {most}{why}"
+                f"the function is {cut} at {name_of(points, i)}, values must be from {least} to {most}{why}"
             )
         return values
 
@@ -195,6 +200,11 @@ def name_of(points: tuple[Numbers, ...], i: int) -> str:
     return f"({points[0][i]}, {points[1][i]})" if len(points) == 2 else str(points[0][i])
 
 
+def _cut(value: object) -> object:
+    """Return an integer of Python within what int64 holds, and all else as it is."""
+    return max(-MOST, min(MOST, value)) if isinstance(value, int) else value
+
+
 def whole(found: object, points: tuple[Numbers, ...]) -> tuple[Numbers, Truths]:
     """Return what a function gave at some points as whole numbers, and whether there is one."""
     count = len(points[0])
@@ -206,7 +216,7 @@ def whole(found: object, points: tuple[Numbers, ...]) -> tuple[Numbers, Truths]:
         defined = ~np.ma.getmaskarray(found)
     if array.dtype.kind == "O":
         defined &= np.array([value is not None for value in array], dtype=bool)
-        array = np.array([value if known else 0 for value, known in zip(array, defined, strict=True)])
+        array = np.array([_cut(value) if known else 0 for value, known in zip(array, defined, strict=True)])
     if array.dtype.kind == "f":
         defined &= np.isfinite(array)
         array = np.where(defined, array, 0)
@@ -217,9 +227,9 @@ def whole(found: object, points: tuple[Numbers, ...]) -> tuple[Numbers, Truths]:
                 f"the function is {array[i]} at {name_of(points, i)}, whole numbers are needed: round them"
             )
         # What int64 does not hold is out of range anyway.
-        array = np.clip(array, -(2.0**62), 2.0**62)
+        array = np.clip(array, -float(MOST), float(MOST))
     if array.dtype.kind not in "biuf":
         raise TypeError(f"whole numbers are needed, the function gave dtype {array.dtype}")
     if array.dtype == np.uint64:
-        array = np.minimum(array, np.uint64(2**62))
+        array = np.minimum(array, np.uint64(MOST))
     return array.astype(np.int64, copy=False), defined

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from operator import index
+from typing import Any, Literal, SupportsIndex, TypeAlias
 
 import numpy as np
 
@@ -56,10 +57,11 @@ def graph_of(function: Callable[..., Any], examples: Sequence[Any], ranges: Rang
     inputs = _inputs(examples, ranges)
     tracer = Tracer()
     names = _names(function, len(inputs))
-    arguments = [
-        tracer.input(spec.name or name, _shape(spec.shape), spec.element, float(spec.low), float(spec.high))
-        for spec, name in zip(inputs, names, strict=True)
-    ]
+    arguments = []
+    for spec, own_name in zip(inputs, names, strict=True):
+        name = spec.name or own_name
+        low, high = _range(name, spec.low, spec.high)
+        arguments.append(tracer.input(name, _shape(name, spec.shape), spec.element, low, high))
     found, _ = flattened(function(*arguments))
     outputs = [output if isinstance(output, Traced) else tracer.constant(output) for output in found]
     for output, value in zip(outputs, found, strict=True):
@@ -70,7 +72,10 @@ def graph_of(function: Callable[..., Any], examples: Sequence[Any], ranges: Rang
 
 
 def _inputs(examples: Sequence[Any], ranges: Ranges) -> list[Input]:
-    if ranges is not None and ranges != "data" and len(ranges) != len(examples):
+    data = isinstance(ranges, str)
+    if data and ranges != "data":
+        raise EncodingError(f'ranges={ranges!r}: give a pair (low, high) for each argument, or "data"')
+    if ranges is not None and not data and len(ranges) != len(examples):
         raise EncodingError(f"{len(ranges)} ranges for {len(examples)} arguments: give a pair (low, high) for each")
     inputs: list[Input] = []
     for at, example in enumerate(examples):
@@ -82,6 +87,10 @@ def _inputs(examples: Sequence[Any], ranges: Ranges) -> list[Input]:
             raise EncodingError(
                 f"argument {at} is of type {array.dtype}: real numbers, integers and truth values are compiled"
             )
+        if np.ma.is_masked(example):
+            raise EncodingError(f"argument {at} has masked values: fill them, such as by x.filled(0)")
+        if array.size == 0:
+            raise EncodingError(f"argument {at} has the shape {array.shape}, without an element: nothing is encrypted")
         if array.dtype.kind == "b":
             low, high = 0.0, 1.0
         elif ranges is None:
@@ -90,8 +99,8 @@ def _inputs(examples: Sequence[Any], ranges: Ranges) -> list[Input]:
                 'are public; ranges="data" takes the smallest and largest element of the examples'
             )
         else:
-            low, high = (array.min(), array.max()) if ranges == "data" else ranges[at]
-        inputs.append(Input(array.shape, float(low), float(high), dtype=array.dtype))
+            low, high = (array.min(), array.max()) if data else _pair(at, ranges[at])
+        inputs.append(Input(array.shape, low, high, dtype=array.dtype))
     if not inputs:
         raise EncodingError("a function without arguments: nothing is encrypted")
     return inputs
@@ -103,5 +112,39 @@ def _names(function: Callable[..., Any], count: int) -> list[str]:
     return [names[at] if at < len(names) else f"argument {at}" for at in range(count)]
 
 
-def _shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
-    return (shape,) if isinstance(shape, int) else tuple(shape)
+def _shape(name: str, shape: int | tuple[int, ...]) -> tuple[int, ...]:
+    try:
+        extents = tuple(map(index, (shape,) if isinstance(shape, SupportsIndex) else shape))
+    except TypeError:
+        raise EncodingError(f"input {name!r} has the shape {shape!r}: a tuple of whole numbers is needed") from None
+    if any(extent < 1 for extent in extents):
+        raise EncodingError(f"input {name!r} has the shape {extents}: give each axis one element or more")
+    return extents
+
+
+def _pair(at: int, pair: Any) -> tuple[Any, Any]:
+    if np.shape(pair) != (2,):
+        raise EncodingError(f"the range of argument {at} is {pair!r}: a pair (low, high) is needed")
+    low, high = pair
+    return low, high
+
+
+def _range(name: str, *ends: Any) -> tuple[float, float]:
+    """Return the ends of a range as numbers that a float64 holds, in order."""
+    for end in ends:
+        try:
+            number = float(end)
+        except (TypeError, ValueError, OverflowError):
+            raise RangeError(
+                f"input {name!r} has a range with an end {end!r}: give two numbers between which all elements lie"
+            ) from None
+        if not np.isfinite(number):
+            raise RangeError(
+                f"input {name!r} has a range with an end {end}: give finite numbers between which all elements lie"
+            )
+        if isinstance(end, int | np.integer) and int(number) != int(end):
+            raise RangeError(f"input {name!r} has a range with an end {end}: integers up to 2^53 are computed with")
+    low, high = map(float, ends)
+    if low > high:
+        raise RangeError(f"input {name!r} has the range [{low:g}, {high:g}]: give its lower end first")
+    return low, high

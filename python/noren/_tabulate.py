@@ -28,7 +28,8 @@ def tabulate(
     sizes = tuple(size for _, size in axes)
     least = tuple(start for start, _ in axes)
     if not callable(f):
-        table = np.asarray(f)
+        # A masked value is none: the mask stays.
+        table = np.ma.asanyarray(f) if np.ma.isMaskedArray(f) else np.asarray(f)
         if table.shape != sizes or any(least):
             raise EncodingError(f"a table of shape {table.shape} was given, {sizes} is needed, of unsigned numbers")
         rule = Rule(_table(table), sizes, at_once=True)

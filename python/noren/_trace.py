@@ -39,8 +39,8 @@ class Tracer:
 
     def push(self, operation: object) -> Traced:
         """Append an operation in the form of its JSON."""
-        node, shape, element, _, _ = self.graph.push(json.dumps(operation), place())
-        return Traced(self, node, tuple(shape), _DTYPES[element])
+        node, shape, element, low, high = self.graph.push(json.dumps(operation), place())
+        return Traced(self, node, tuple(shape), _DTYPES[element], (low, high))
 
     def input(self, name: str, shape: Sequence[int], element: str, low: float, high: float) -> Traced:
         """Append an input."""
@@ -48,14 +48,14 @@ class Tracer:
 
     def constant(self, values: object) -> Traced:
         """Append numbers in clear."""
-        array = np.asarray(values)
-        if array.dtype.kind not in "biuf":
-            raise TraceError(f"{place()}: a constant of type {array.dtype}: use integers, real numbers or truth values")
+        array = known(values)
         element = {"b": "bool", "f": "real"}.get(array.dtype.kind, "integer")
         numbers = array.astype(np.float64).ravel()
-        if not np.isfinite(numbers).all():
-            raise TraceError(f"{place()}: a constant that is not finite")
         return self.push({"constant": {"shape": list(array.shape), "element": element, "values": numbers.tolist()}})
+
+    def traced(self, x: Any) -> Traced:
+        """Return an array of this tracer: a traced one, or numbers in clear."""
+        return x if isinstance(x, Traced) else self.constant(x)
 
 
 class Traced(np.lib.mixins.NDArrayOperatorsMixin):
@@ -63,9 +63,16 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
     __array_priority__ = 1000
 
-    def __init__(self, tracer: Tracer, node: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        """Name a node of a graph."""
-        self.tracer, self.node, self.shape, self.dtype = tracer, node, shape, dtype
+    def __init__(
+        self,
+        tracer: Tracer,
+        node: int,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        within: tuple[float, float],
+    ) -> None:
+        """Name a node of a graph, whose elements lie within two numbers."""
+        self.tracer, self.node, self.shape, self.dtype, self.within = tracer, node, shape, dtype, within
 
     @property
     def ndim(self) -> int:
@@ -82,6 +89,22 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         """The array with its axes in reverse order."""
         return self.transpose()
 
+    def typed(self, dtype: np.dtype[Any]) -> Traced:
+        """Return the array under another type of numpy; integers that it does not hold are refused."""
+        if dtype == self.dtype:
+            return self
+        low, high = self.within
+        if dtype.kind in "iu" and not (np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max):
+            raise TraceError(
+                f"{place()}: integers from {low:.0f} to {high:.0f} as {dtype}, in which numpy would wrap them around: "
+                "compute with np.int64 in its place, as .astype(np.int64) of the operands does"
+            )
+        return Traced(self.tracer, self.node, self.shape, dtype, self.within)
+
+    def number(self) -> Traced:
+        """Return truth values as the integers 0 and 1, and numbers as they are."""
+        return self.binary("add", self.tracer.constant(0)) if self.dtype.kind == "b" else self
+
     def unary(self, name: str) -> Traced:
         """Apply an operation to each element."""
         return self.tracer.push({"unary": [name, self.node]})
@@ -96,7 +119,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
     def polynomial(self, coefficients: Sequence[float]) -> Traced:
         """Apply a polynomial, lowest coefficient first, to each element."""
-        return self.tracer.push({"polynomial": [self.node, [float(c) for c in coefficients]]})
+        return self.tracer.push({"polynomial": [self.node, [float(c) for c in known(coefficients)]]})
 
     def gather(self, positions: NDArray[np.int64]) -> Traced:
         """Take elements by their positions in row-major order, zero for a position of -1."""
@@ -112,106 +135,64 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         positions = np.arange(self.size, dtype=np.int64).reshape(self.shape)
         return self.gather(np.asarray(change(positions)))
 
-    def reduce(self, name: str, axis: object = None, keepdims: bool = False) -> Traced:
+    def reduce(self, name: str, axis: object = None, keepdims: object = False) -> Traced:
         """Combine all elements along axes."""
         axes = _axes(axis, self.ndim)
-        if not axes or self.size == 0:
-            return self
+        if not axes:
+            return self.number() if name in ("sum", "product") else self
         result = self.tracer.push({"reduce": [name, self.node, list(axes)]})
         if keepdims:
             shape = [1 if at in axes else extent for at, extent in enumerate(self.shape)]
             result = result.reshape(shape)
         return result
 
-    def reshape(self, *shape: Any, order: str = "C") -> Traced:
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Traced:
         """Give the elements another shape."""
-        extents = shape[0] if len(shape) == 1 else shape
-        if order != "C":
-            raise TraceError(f"{place()}: reshape in order {order!r}: only 'C' is traced")
-        return self.rearranged(lambda positions: positions.reshape(extents))
+        result: Traced = np.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)  # type: ignore[call-overload]
+        return result
 
     def transpose(self, *axes: Any) -> Traced:
         """Permute the axes."""
         return self.rearranged(lambda positions: positions.transpose(*axes))
 
-    def swapaxes(self, first: int, second: int) -> Traced:
+    def swapaxes(self, axis1: int, axis2: int) -> Traced:
         """Exchange two axes."""
-        return self.rearranged(lambda positions: positions.swapaxes(first, second))
+        return self.rearranged(lambda positions: positions.swapaxes(axis1, axis2))
 
-    def ravel(self) -> Traced:
+    def flatten(self, order: str = "C") -> Traced:
         """Return the elements as a vector."""
-        return self.reshape(-1)
+        return self.reshape(-1, order=order)
 
-    def flatten(self) -> Traced:
-        """Return the elements as a vector."""
-        return self.reshape(-1)
-
-    def squeeze(self, axis: Any = None) -> Traced:
-        """Drop axes of one element."""
-        return self.rearranged(lambda positions: positions.squeeze(axis))
-
-    def copy(self) -> Traced:
+    def copy(self, order: str = "C") -> Traced:
         """Return the array: it is immutable."""
         return self
 
-    def astype(self, dtype: DTypeLike) -> Traced:
-        """Return the array as one of another type; real numbers cannot become integers."""
+    def astype(
+        self, dtype: DTypeLike, order: str = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True
+    ) -> Traced:
+        """Return the array as one of another type, of which numpy would change no value."""
         wanted = np.dtype(dtype)
+        if not np.can_cast(self.dtype, wanted, casting):
+            raise TraceError(f"{place()}: {self.dtype} to {wanted} is no cast of casting={casting!r}")
         if wanted.kind in "iu" and self.dtype.kind == "f":
             raise TraceError(f"{place()}: real numbers to {wanted}: encrypted numbers are not rounded")
         if wanted.kind not in "biuf" or (wanted.kind == "b" and self.dtype.kind != "b"):
             raise TraceError(f"{place()}: {self.dtype} to {wanted}: compare with 0 in its place")
-        return Traced(self.tracer, self.node, self.shape, wanted)
+        if wanted.kind == "f":
+            held = 2 ** (np.finfo(wanted).nmant + 1) if self.dtype.kind in "iu" else np.finfo(wanted).max
+            if wanted.itemsize < 4 or max(map(abs, self.within)) > held:
+                raise TraceError(f"{place()}: {self.dtype} to {wanted}, which would round: use np.float64")
+            wanted = np.dtype(np.float64)
+        return self if wanted.kind == "b" else self.number().typed(wanted)
 
-    def sum(self, axis: object = None, keepdims: bool = False) -> Traced:
-        """Add elements along axes."""
-        return self.reduce("sum", axis, keepdims)
-
-    def prod(self, axis: object = None, keepdims: bool = False) -> Traced:
-        """Multiply elements along axes."""
-        return self.reduce("product", axis, keepdims)
-
-    def max(self, axis: object = None, keepdims: bool = False) -> Traced:
-        """Return the largest elements along axes."""
-        return self.reduce("maximum", axis, keepdims)
-
-    def min(self, axis: object = None, keepdims: bool = False) -> Traced:
-        """Return the smallest elements along axes."""
-        return self.reduce("minimum", axis, keepdims)
-
-    def mean(self, axis: object = None, keepdims: bool = False) -> Traced:
-        """Return the means along axes."""
-        result: Traced = np.mean(self, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
+    def clip(self, *bounds: Any, **options: Any) -> Traced:
+        """Return the numbers within two bounds."""
+        result: Traced = np.clip(self, *bounds, **options)
         return result
-
-    def var(self, axis: object = None, ddof: int = 0) -> Traced:
-        """Return the variances along axes."""
-        result: Traced = np.var(self, axis=axis, ddof=ddof)  # type: ignore[call-overload]
-        return result
-
-    def any(self, axis: object = None) -> Traced:
-        """Return whether any element along axes is true."""
-        return self.reduce("maximum", axis)
-
-    def all(self, axis: object = None) -> Traced:
-        """Return whether all elements along axes are true."""
-        return self.reduce("minimum", axis)
-
-    def dot(self, other: Any) -> Traced:
-        """Return the product with a vector or matrix."""
-        result: Traced = self @ other
-        return result
-
-    def clip(self, low: Any = None, high: Any = None) -> Traced:
-        """Return the numbers, at least `low` and at most `high`."""
-        result = self
-        if low is not None:
-            result = np.maximum(result, low)
-        return result if high is None else np.minimum(result, high)
 
     def __getattr__(self, name: str) -> Any:
         """Return a method of arrays by the function of the same name."""
-        if name.startswith("_") or not hasattr(np.ndarray, name) or not hasattr(np, name):
+        if name.startswith("_") or not callable(getattr(np.ndarray, name, None)) or not hasattr(np, name):
             raise AttributeError(f"{place()}: encrypted arrays have no attribute {name!r} while a function is traced")
         return partial(getattr(np, name), self)
 
@@ -232,6 +213,57 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     def __iter__(self) -> Iterator[Traced]:
         """Iterate over the first axis, whose length is known."""
         return (self[at] for at in range(len(self)))
+
+    def _in_place(self, operator: Callable[[Any, Any], Any], other: Any) -> Any:
+        """Record an assignment such as ``x += 1``, which names a new array: traced ones do not change."""
+        result = operator(self, other)
+        if result is NotImplemented or not self.shape:
+            return result
+        if result.shape != self.shape or "biuf".index(result.dtype.kind) > "biuf".index(self.dtype.kind):
+            raise TraceError(
+                f"{place()}: an array of shape {self.shape} and type {self.dtype} cannot become one of shape "
+                f"{result.shape} and type {result.dtype} in its place: name a new one, such as y = x + 1"
+            )
+        return result.typed(self.dtype) if self.dtype.kind in "iu" else result
+
+    def __iadd__(self, other: Any) -> Any:
+        return self._in_place(np.add, other)
+
+    def __isub__(self, other: Any) -> Any:
+        return self._in_place(np.subtract, other)
+
+    def __imul__(self, other: Any) -> Any:
+        return self._in_place(np.multiply, other)
+
+    def __imatmul__(self, other: Any) -> Any:
+        return self._in_place(np.matmul, other)
+
+    def __itruediv__(self, other: Any) -> Any:
+        return self._in_place(np.true_divide, other)
+
+    def __ifloordiv__(self, other: Any) -> Any:
+        return self._in_place(np.floor_divide, other)
+
+    def __imod__(self, other: Any) -> Any:
+        return self._in_place(np.remainder, other)
+
+    def __ipow__(self, other: Any) -> Any:
+        return self._in_place(np.power, other)
+
+    def __ilshift__(self, other: Any) -> Any:
+        return self._in_place(np.left_shift, other)
+
+    def __irshift__(self, other: Any) -> Any:
+        return self._in_place(np.right_shift, other)
+
+    def __iand__(self, other: Any) -> Any:
+        return self._in_place(np.bitwise_and, other)
+
+    def __ior__(self, other: Any) -> Any:
+        return self._in_place(np.bitwise_or, other)
+
+    def __ixor__(self, other: Any) -> Any:
+        return self._in_place(np.bitwise_xor, other)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Record a universal function of numpy."""
@@ -291,6 +323,31 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         return f"Traced(shape={self.shape}, dtype={self.dtype})"
 
 
+def known(values: object) -> NDArray[Any]:
+    """Return numbers in clear as an array, all of them finite and held exactly by a float64.
+
+    Raises TraceError for others, and for masked ones.
+    """
+    array = np.asarray(values)
+    if np.ma.is_masked(values):
+        raise TraceError(f"{place()}: a masked array with masked values: fill them, such as by values.filled(0)")
+    if array.dtype.kind not in "biuf":
+        raise TraceError(f"{place()}: a constant of type {array.dtype}: use integers, real numbers or truth values")
+    if (inexact := first_inexact(array)) is not None:
+        raise TraceError(f"{place()}: the constant {inexact}: integers of at most 2^53 are computed with")
+    if not np.isfinite(array).all():
+        raise TraceError(f"{place()}: a constant that is not finite")
+    return array
+
+
+def first_inexact(array: NDArray[Any]) -> int | None:
+    """Return the first integer of an array that a float64 does not hold exactly."""
+    if array.dtype.kind not in "iu" or array.dtype.itemsize < 8:
+        return None
+    large = (array > 2**53) | (array < -(2**53)) if array.dtype.kind == "i" else array > 2**53
+    return next((int(x) for x in array[large].ravel() if int(float(int(x))) != int(x)), None)
+
+
 def place() -> str:
     """Return the file and line of the traced function that runs."""
     frame = sys._getframe(1)
@@ -298,7 +355,8 @@ def place() -> str:
         file = frame.f_code.co_filename
         library = file.startswith((_NUMPY, "<__array_function__")) or (
             file.startswith(_PACKAGE)
-            and Path(file).name in ("_trace.py", "_trace_functions.py", "_signature.py", "compiler.py", "advisor.py")
+            and Path(file).name
+            in ("_trace.py", "_trace_functions.py", "_trace_products.py", "_signature.py", "compiler.py", "advisor.py")
         )
         if not library:
             return f"{Path(file).name}:{frame.f_lineno}"

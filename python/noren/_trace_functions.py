@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noren._trace import Traced, TraceError, Tracer, place
+from noren import _trace_products as products
+from noren._trace import Traced, TraceError, Tracer, known, place
 
 _BINARY = {
     "add": "add",
@@ -39,12 +41,11 @@ _OF_TRUTHS = {"add": "or", "multiply": "and"}
 _UNARY = {
     "negative": "neg",
     "absolute": "abs",
-    "fabs": "abs",
     "sign": "sign",
     "logical_not": "not",
     "invert": "not",
 }
-_SMOOTH = {name: name for name in ("exp", "log", "sqrt", "reciprocal", "tanh", "sin", "cos")}
+_SMOOTH = {name: name for name in ("exp", "log", "sqrt", "tanh", "sin", "cos")}
 _REDUCTIONS = {
     "add": "sum",
     "multiply": "product",
@@ -53,65 +54,72 @@ _REDUCTIONS = {
     "logical_or": "maximum",
     "logical_and": "minimum",
 }
-_STRUCTURAL = (
+_OF_INTEGERS = ("bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift")
+_REARRANGING = (
     "reshape transpose permute_dims matrix_transpose swapaxes moveaxis rollaxis expand_dims squeeze broadcast_to "
     "flip fliplr flipud roll rot90 repeat tile ravel take atleast_1d atleast_2d diagonal delete"
 )
-_JOINING = "concatenate stack vstack hstack dstack column_stack"
+_STRUCTURAL = frozenset(_REARRANGING.split())
+_JOINING = frozenset(("concatenate", "stack", "vstack", "hstack", "dstack", "column_stack"))
+_BOUNDS = ("a_min", "a_max", "min", "max")
+_IDLE: dict[str, tuple[Any, ...]] = {
+    "where": (True,),
+    "casting": ("same_kind",),
+    "order": ("K", "A", "C", "F"),
+    "subok": (True, False),
+    "device": ("cpu",),
+}
+"""Values of arguments that change no element of a result, beside the defaults."""
 
 
 def ufunc_of(tracer: Tracer, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
     """Record a universal function."""
     name = ufunc.__name__
-    out = kwargs.get("out")
-    if method == "__call__" and out is not None and out[0] is inputs[0]:
-        # x += 1 names a new array: traced ones do not change.
-        kwargs = {key: value for key, value in kwargs.items() if key != "out"}
+    if getattr(np, name, None) is not ufunc:
+        raise TraceError(f"{place()}: {ufunc!r} is no function of numpy's main namespace: {_supported(_UFUNCS)}")
     if method == "reduce" and name in _REDUCTIONS:
-        options = {"axis": kwargs.get("axis", 0), "keepdims": kwargs.get("keepdims", False)}
-        _only(name, kwargs, {"axis", "keepdims", "dtype", "out", "initial", "where"})
-        return _traced(tracer, inputs[0]).reduce(_REDUCTIONS[name], options["axis"], options["keepdims"])
+        return _ufunc_reduced(tracer, name, inputs[0], kwargs)
     if method != "__call__":
         raise TraceError(f"{place()}: np.{name}.{method} is not traced: write its steps one by one")
-    _only(f"np.{name}", kwargs, {"dtype", "casting"})
-    if name in _BINARY:
-        a, b = (_traced(tracer, x) for x in inputs)
-        if name.startswith("logical") and not (a.dtype.kind == b.dtype.kind == "b"):
-            raise TraceError(f"{place()}: np.{name} of numbers: compare them first, such as x != 0")
-        if a.dtype.kind == b.dtype.kind == "b" and name in _OF_TRUTHS:
-            # Sums and products of truth values are truth values.
-            return a.binary(_OF_TRUTHS[name], b)
-        return a.binary(_BINARY[name], b)
-    if name in _UNARY:
-        x = _traced(tracer, inputs[0])
-        if name == "invert" and x.dtype.kind != "b":
-            raise TraceError(f"{place()}: ~x of integers is not traced: write -x - 1")
-        return x.unary(_UNARY[name])
-    if name in _SMOOTH:
-        return _traced(tracer, inputs[0]).function(_SMOOTH[name])
-    if name in _COMPOSED:
-        return _COMPOSED[name](tracer, *inputs)
-    supported = sorted({*_BINARY, *_UNARY, *_SMOOTH, *_COMPOSED})
-    raise TraceError(f"{place()}: np.{name} is not traced; these functions are: {', '.join(supported)}")
+    if name not in _UFUNCS:
+        raise TraceError(f"{place()}: np.{name} is not traced; {_supported(_UFUNCS)}")
+    options = _asked(kwargs, {})
+    dtype = options.pop("dtype", None)
+    _refuse(name, options)
+    return _as_dtype(name, _settled(_ufunc(tracer, name, inputs), *inputs), dtype)
 
 
 def function_of(tracer: Tracer, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Record another function."""
+    """Record another function.
+
+    Arguments are named by the signature that numpy gives; those with a value other than the default which the function
+    here does not take are refused.
+    """
     name = func.__name__
-    if name in _STRUCTURAL.split():
+    taken = {*_STRUCTURAL, *_JOINING, *_FUNCTIONS}
+    if getattr(np, name, None) is not func:
+        raise TraceError(f"{place()}: {func.__module__}.{name} is not traced; {_supported(taken)}")
+    if name in _STRUCTURAL:
         return _rearranged(func, args, kwargs)
-    if name in _JOINING.split():
-        return _joined(tracer, func, args, kwargs)
-    if name in _FUNCTIONS:
-        return _FUNCTIONS[name](tracer, *args, **kwargs)
-    supported = sorted({*_STRUCTURAL.split(), *_JOINING.split(), *_FUNCTIONS})
-    raise TraceError(f"{place()}: np.{name} is not traced; these functions are: {', '.join(supported)}")
+    if name not in taken:
+        raise TraceError(f"{place()}: np.{name} is not traced; {_supported(taken)}")
+    given = _bound(func, args, kwargs)
+    if name in _JOINING:
+        dtype = given.pop("dtype", None)
+        parts = list(next(iter(given.values())))
+        _refuse(name, {key: value for key, value in given.items() if key not in ("arrays", "tup", "axis")})
+        joined = _joined(tracer, func, parts, {"axis": given["axis"]} if "axis" in given else {})
+        return _as_dtype(name, _settled(joined, *parts), dtype)
+    function = _FUNCTIONS[name]
+    known_here = set(inspect.signature(function).parameters)
+    _refuse(name, {key: value for key, value in given.items() if key not in known_here})
+    return function(tracer, **given)
 
 
 def select(tracer: Tracer, condition: Any, a: Any, b: Any) -> Traced:
     """Take `a` where the condition holds, else `b`."""
-    c, x, y = (_traced(tracer, operand) for operand in (condition, a, b))
-    return tracer.push({"select": [c.node, x.node, y.node]})
+    c, x, y = (tracer.traced(operand) for operand in (condition, a, b))
+    return _settled(tracer.push({"select": [c.node, x.node, y.node]}), a, b)
 
 
 def sigmoid(x: Traced) -> Traced:
@@ -122,61 +130,203 @@ def sigmoid(x: Traced) -> Traced:
 def table(x: Traced, values: NDArray[Any], first: int) -> Traced:
     """Look up integers from `first` on."""
     element = {"b": "bool", "f": "real"}.get(values.dtype.kind, "integer")
-    numbers = values.astype(np.float64).ravel().tolist()
+    numbers = known(values).astype(np.float64).ravel().tolist()
     return x.tracer.push({"table": {"of": x.node, "first": first, "values": numbers, "element": element}})
 
 
-def _traced(tracer: Tracer, x: Any) -> Traced:
-    return x if isinstance(x, Traced) else tracer.constant(x)
+def _supported(names: Iterable[str]) -> str:
+    return f"these functions are: {', '.join(sorted(names))}"
 
 
-def _only(name: str, kwargs: dict[str, Any], allowed: set[str]) -> None:
-    given = {key for key, value in kwargs.items() if value is not None and value is not np._NoValue}
-    out = "out" in given and any(part is not None for part in np.atleast_1d(kwargs["out"]))
-    refused = (given - allowed) | ({"out"} if out else set())
-    if kwargs.get("where", True) is not True:
-        refused.add("where")
-    if refused - {"axis", "keepdims"}:
-        raise TraceError(f"{place()}: {name} with {', '.join(sorted(refused))}= is not traced: leave it out")
+def _asked(given: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments that ask for something: neither numpy's default, nor without influence on elements."""
+
+    def idle(key: str, value: Any) -> bool:
+        default = defaults.get(key)
+        if value is None or value is np._NoValue:
+            # np.clip tells a bound of None from none.
+            return value is np._NoValue or default is None or (default is np._NoValue and key not in _BOUNDS)
+        plain = isinstance(value, bool | np.bool_ | int | str)
+        return plain and any(value == same for same in (default, *_IDLE.get(key, ())))
+
+    return {key: value for key, value in given.items() if not idle(key, value)}
+
+
+def _refuse(name: str, options: dict[str, Any]) -> None:
+    """Refuse arguments that are not traced: the one place for all functions."""
+    if not options:
+        return
+    what = ", ".join(f"{key}=" for key in sorted(options))
+    instead = "leave it out" if len(options) == 1 else "leave them out"
+    if "out" in options:
+        instead = "traced arrays do not change, so assign the result to a name, such as y = np.add(x, 1) or y = y + x"
+    raise TraceError(f"{place()}: np.{name} with {what} is not traced: {instead}")
+
+
+def _bound(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a function of numpy by their names, without those that ask for nothing."""
+    signature = _signature(func)
+    try:
+        arguments = signature.bind(*args, **kwargs).arguments
+    except TypeError as error:
+        raise TypeError(f"{place()}: np.{func.__name__}{signature}: {error}") from None
+    extra = arguments.pop("kwargs", {})
+    first, *_ = signature.parameters
+    defaults = {key: parameter.default for key, parameter in signature.parameters.items()}
+    rest = {key: value for key, value in {**arguments, **extra}.items() if key != first}
+    return {first: arguments[first], **_asked(rest, defaults)}
+
+
+def _signature(func: Any) -> inspect.Signature:
+    try:
+        return inspect.signature(func)
+    except ValueError:
+        # Functions in C say what they take from numpy 2.4 on.
+        return inspect.signature(_IN_C[func.__name__])
+
+
+def _as_dtype(name: str, result: Traced, dtype: Any) -> Traced:
+    """Return a result that is asked for as some type: its own, or integers as float64."""
+    if dtype is None or np.dtype(dtype) == result.dtype:
+        return result
+    if np.dtype(dtype) == np.float64 and result.dtype.kind in "iu":
+        return result.astype(np.float64)
+    raise TraceError(
+        f"{place()}: np.{name} with dtype={np.dtype(dtype)} is not traced, the result is {result.dtype}: leave it out"
+    )
+
+
+def _settled(result: Traced, *operands: Any) -> Traced:
+    """Return a result under the type that numpy computes it in; integers that would wrap around there are refused."""
+    if result.dtype.kind not in "iu":
+        return result
+
+    def kind(operand: Any) -> Any:
+        if isinstance(operand, Traced):
+            return operand.dtype
+        return operand if type(operand) in (bool, int, float) else np.asarray(operand).dtype
+
+    dtype = np.result_type(*map(kind, operands))
+    return result.typed(np.dtype(np.int8) if dtype.kind == "b" else dtype) if dtype.kind in "biuf" else result
 
 
 def _rearranged(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    x = next((arg for arg in args if isinstance(arg, Traced)), None)
-    x = x if x is not None else next(value for value in kwargs.values() if isinstance(value, Traced))
-    found = x
+    """Rearrange one array, which comes first, as the function does it with positions."""
+    name = func.__name__
+    signature = _signature(func)
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"{place()}: np.{name}{signature}: {error}") from None
+    first = next(iter(bound.arguments))
+    several = signature.parameters[first].kind is inspect.Parameter.VAR_POSITIONAL
+    x = bound.arguments[first][0] if several else bound.arguments[first]
+    if several and len(bound.arguments[first]) > 1:
+        raise TraceError(f"{place()}: np.{name} of several arrays is not traced: call it for each of them")
+    if not isinstance(x, Traced):
+        raise TraceError(f"{place()}: np.{name} with an encrypted argument after the array: only the array may be one")
+    given = {key: value for key, value in bound.arguments.items() if key != first}
+    if given.get("out") is not None:
+        _refuse(name, {"out": given["out"]})
+    if given.get("order", "C") not in ("C", "F"):
+        raise TraceError(f"{place()}: np.{name} with order={given['order']!r}: 'C' and 'F' are traced")
+    encrypted = [key for key, value in given.items() if _encrypted(value)]
+    if encrypted:
+        raise TraceError(f"{place()}: np.{name} with an encrypted {encrypted[0]}=: only the array may be encrypted")
 
     def change(positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        def swap(arg: Any) -> Any:
-            return positions if arg is found else arg
-
-        result: NDArray[np.int64] = func(*map(swap, args), **{key: swap(value) for key, value in kwargs.items()})
+        bound.arguments[first] = (positions,) if several else positions
+        result: NDArray[np.int64] = func(*bound.args, **bound.kwargs)
         return result
 
     return x.rearranged(change)
 
 
-def _joined(tracer: Tracer, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
-    parts = [_traced(tracer, part) for part in args[0]]
+def _encrypted(value: Any) -> bool:
+    return isinstance(value, Traced) or (isinstance(value, list | tuple) and any(map(_encrypted, value)))
+
+
+def _joined(tracer: Tracer, func: Any, operands: list[Any], options: dict[str, Any]) -> Traced:
+    parts = [tracer.traced(part) for part in operands]
     offsets = np.cumsum([0, *(part.size for part in parts)])
     positions = [
         np.arange(part.size, dtype=np.int64).reshape(part.shape) + offset
         for part, offset in zip(parts, offsets, strict=False)
     ]
-    joined = func(positions, *args[1:], **kwargs)
+    joined = func(positions, **options)
+    # Each element comes from one part, the others have zero there.
+    combine = "or" if all(part.dtype.kind == "b" for part in parts) else "add"
     total: Traced | None = None
     for part, offset in zip(parts, offsets, strict=False):
         own = (joined >= offset) & (joined < offset + part.size)
         piece = part.gather(np.where(own, joined - offset, -1))
-        total = piece if total is None else total.binary("add", piece)
+        total = piece if total is None else total.binary(combine, piece)
     if total is None:
         raise TraceError(f"{place()}: nothing to join")
     return total
 
 
+def _ufunc(tracer: Tracer, name: str, inputs: tuple[Any, ...]) -> Traced:
+    """Record a universal function of its operands alone."""
+    if name in _COMPOSED:
+        return _COMPOSED[name](tracer, *inputs)
+    operands = [tracer.traced(x) for x in inputs]
+    kinds = {x.dtype.kind for x in operands}
+    if name in _SMOOTH:
+        return operands[0].function(_SMOOTH[name])
+    if name in _UNARY:
+        if name == "logical_not" and kinds != {"b"}:
+            raise TraceError(f"{place()}: np.logical_not of numbers: write x == 0")
+        if name == "invert" and kinds != {"b"}:
+            raise TraceError(f"{place()}: ~x of integers is not traced: write -x - 1")
+        if name in ("negative", "sign") and kinds == {"b"}:
+            raise TraceError(f"{place()}: np.{name} of truth values: numpy has none, write ~x or x.astype(int)")
+        if name == "absolute" and kinds == {"b"}:
+            return operands[0]
+        return operands[0].unary(_UNARY[name])
+    if name.startswith("logical") and kinds != {"b"}:
+        raise TraceError(f"{place()}: np.{name} of numbers: compare them first, such as x != 0")
+    if name in _OF_INTEGERS and "f" in kinds:
+        raise TraceError(f"{place()}: np.{name} of real numbers: numpy has none, integers or truth values are needed")
+    if name == "subtract" and kinds == {"b"}:
+        raise TraceError(f"{place()}: np.subtract of truth values: numpy has none, write x ^ y or x.astype(int)")
+    # Sums and products of truth values are truth values.
+    names = _BINARY | _OF_TRUTHS if kinds == {"b"} else _BINARY
+    return operands[0].binary(names[name], operands[1])
+
+
+def _ufunc_reduced(tracer: Tracer, name: str, x: Any, kwargs: dict[str, Any]) -> Traced:
+    """Record a reduction by a universal function."""
+    options = _asked(kwargs, {})
+    axis = kwargs.get("axis", 0)
+    keepdims, dtype = options.pop("keepdims", False), options.pop("dtype", None)
+    options.pop("axis", None)
+    _refuse(f"{name}.reduce", options)
+    values = tracer.traced(x)
+    kind = _REDUCTIONS[name]
+    if name.startswith("logical"):
+        values = _truths(values)
+    return _as_dtype(f"{name}.reduce", _reduced(kind, values, axis, keepdims), dtype)
+
+
+def _reduced(name: str, x: Traced, axis: Any, keepdims: Any) -> Traced:
+    result = x.reduce(name, axis, keepdims)
+    if x.dtype.kind == "f":
+        return result.typed(x.dtype)
+    if name in ("sum", "product") and x.dtype.kind in "iu":
+        return result.typed(np.dtype(np.uint64 if x.dtype.kind == "u" else np.int64))
+    return _settled(result, x) if x.dtype.kind in "iu" else result
+
+
+def _truths(x: Traced) -> Traced:
+    """Return whether numbers are not zero."""
+    return x if x.dtype.kind == "b" else x.binary("not-equal", x.tracer.constant(0))
+
+
 def _divide(tracer: Tracer, a: Any, b: Any) -> Traced:
-    x = _traced(tracer, a)
+    x = tracer.traced(a)
     if not isinstance(b, Traced):
-        divisor = np.asarray(b, dtype=np.float64)
+        divisor = known(b).astype(np.float64)
         if (divisor == 0).any():
             raise TraceError(f"{place()}: a division by 0")
         return x.binary("mul", tracer.constant(1.0 / divisor))
@@ -189,65 +339,77 @@ def _divide(tracer: Tracer, a: Any, b: Any) -> Traced:
 def _power(tracer: Tracer, a: Any, b: Any) -> Traced:
     if isinstance(b, Traced) or np.ndim(b) != 0:
         raise TraceError(f"{place()}: powers with exponents that are encrypted, or an array: use one known exponent")
-    x, exponent = _traced(tracer, a), float(b)
+    x, exponent = tracer.traced(a), float(known(b))
     if exponent == 0.5:
         return x.function("sqrt")
     if exponent != int(exponent) or abs(exponent) > 1000:
         raise TraceError(f"{place()}: exponent {exponent:g}: whole exponents up to 1000 and 0.5 are traced")
     if exponent < 0:
+        if x.dtype.kind != "f" and known(b).dtype.kind != "f":
+            raise TraceError(
+                f"{place()}: integers to the power {exponent:g}: numpy refuses them, write x ** {exponent}"
+            )
         x, exponent = x.function("reciprocal"), -exponent
     if exponent == 0:
-        return tracer.constant(np.ones(x.shape))
-    return x if exponent == 1 else x.polynomial([0.0] * int(exponent) + [1.0])
+        return tracer.constant(np.ones(x.shape, dtype=np.int64 if x.dtype.kind != "f" else np.float64))
+    return x.number() if exponent == 1 else x.polynomial([0.0] * int(exponent) + [1.0])
 
 
-def _matmul(tracer: Tracer, a: Any, b: Any) -> Traced:
-    if not isinstance(a, Traced):
-        left = np.asarray(a)
-        if left.ndim == 1:
-            return _matmul(tracer, b.T if b.ndim > 1 else b, left)
-        turned = _matmul(tracer, b.T if b.ndim > 1 else b, left.T)
-        return turned.T if b.ndim > 1 else turned
-    if a.ndim == 0 or np.ndim(b) == 0:
-        raise TraceError(f"{place()}: a product of matrices with a number: write *")
-    if not isinstance(b, Traced):
-        matrix = np.asarray(b, dtype=np.float64)
-        if matrix.ndim > 2 or a.shape[-1] != matrix.shape[0]:
-            raise TraceError(f"{place()}: {a.shape} @ {matrix.shape}: the shapes do not fit, or have too many axes")
-        columns = 1 if matrix.ndim == 1 else matrix.shape[1]
-        entries = matrix.ravel().tolist()
-        product = tracer.push({"mat-mul": {"of": a.node, "columns": columns, "matrix": entries}})
-        return product.reshape(product.shape[:-1]) if matrix.ndim == 1 else product
-    if a.ndim > 2 or b.ndim > 2:
-        raise TraceError(f"{place()}: products of encrypted arrays of more than two axes: write a sum of products")
-    if a.ndim == 1 and b.ndim == 1:
-        return a.binary("mul", b).reduce("sum")
-    if b.ndim == 1:
-        return a.binary("mul", b).reduce("sum", -1)
-    if a.ndim == 1:
-        return a.reshape(-1, 1).binary("mul", b).reduce("sum", 0)
-    return a.reshape(*a.shape, 1).binary("mul", b.reshape(1, *b.shape)).reduce("sum", 1)
+def _float_power(tracer: Tracer, a: Any, b: Any) -> Traced:
+    return _power(tracer, a, b if isinstance(b, Traced) else known(b).astype(np.float64))
 
 
-def _clip(tracer: Tracer, x: Any, low: Any = None, high: Any = None, **options: Any) -> Traced:
-    _only("np.clip", options, {"dtype"})
-    result = _traced(tracer, x)
-    if low is not None:
-        result = result.binary("maximum", _traced(tracer, low))
-    return result if high is None else result.binary("minimum", _traced(tracer, high))
+def _reciprocal(tracer: Tracer, x: Any) -> Traced:
+    values = tracer.traced(x)
+    if values.dtype.kind != "f":
+        raise TraceError(f"{place()}: np.reciprocal of integers, which numpy rounds towards 0: write 1 / x or 1 // x")
+    return values.function("reciprocal")
 
 
-def _where(tracer: Tracer, condition: Any, *choices: Any) -> Traced:
-    if len(choices) != 2:
+def _plus(tracer: Tracer, x: Any) -> Traced:
+    values = tracer.traced(x)
+    if values.dtype.kind == "b":
+        raise TraceError(f"{place()}: np.positive of truth values: numpy has none, write x or x.astype(int)")
+    return values
+
+
+def _clip(
+    tracer: Tracer,
+    a: Any,
+    a_min: Any = np._NoValue,
+    a_max: Any = np._NoValue,
+    min: Any = np._NoValue,
+    max: Any = np._NoValue,
+) -> Traced:
+    first, second = ([bound is not np._NoValue for bound in pair] for pair in ((a_min, a_max), (min, max)))
+    if any(first) and (not all(first) or any(second)):
+        raise TraceError(f"{place()}: np.clip with one of a_min and a_max, or a bound twice: give both, None for none")
+    low, high = (None if bound is np._NoValue else bound for bound in ((a_min, a_max) if any(first) else (min, max)))
+    if low is high is None:
+        return _plus(tracer, a)
+    result = tracer.traced(a)
+    for bound, name in ((low, "maximum"), (high, "minimum")):
+        if bound is not None:
+            result = result.binary(name, tracer.traced(bound))
+    return _settled(result, a, *(bound for bound in (low, high) if bound is not None))
+
+
+def _where(tracer: Tracer, condition: Any, x: Any = None, y: Any = None) -> Traced:
+    if x is None or y is None:
         raise TraceError(f"{place()}: np.where(condition) asks for positions: write np.where(condition, a, b)")
-    return select(tracer, condition, *choices)
+    return select(tracer, condition, x, y)
 
 
 def _reduction(name: str) -> Callable[..., Traced]:
-    def reduce(tracer: Tracer, x: Any, axis: Any = None, **options: Any) -> Traced:
-        keepdims = options.pop("keepdims", False)
-        _only(f"np.{name}", options, {"dtype"})
-        return _traced(tracer, x).reduce(name, axis, keepdims is True)
+    def reduce(tracer: Tracer, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Traced:
+        return _as_dtype(name, _reduced(name, tracer.traced(a), axis, keepdims), dtype)
+
+    return reduce
+
+
+def _truth(name: str) -> Callable[..., Traced]:
+    def reduce(tracer: Tracer, a: Any, axis: Any = None, keepdims: Any = False) -> Traced:
+        return _truths(tracer.traced(a)).reduce(name, axis, keepdims)
 
     return reduce
 
@@ -257,85 +419,98 @@ def _count(x: Traced, axis: Any) -> int:
     return int(np.prod([x.shape[at] for at in axes], dtype=np.int64))
 
 
-def _mean(tracer: Tracer, x: Any, axis: Any = None, **options: Any) -> Traced:
-    keepdims = options.pop("keepdims", False)
-    _only("np.mean", options, {"dtype"})
-    values = _traced(tracer, x)
-    total = values.reduce("sum", axis, keepdims is True)
-    return total.binary("mul", tracer.constant(1.0 / _count(values, axis)))
+def _mean(tracer: Tracer, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Traced:
+    values = tracer.traced(a)
+    total = values.reduce("sum", axis, keepdims)
+    return _as_dtype("mean", total.binary("mul", tracer.constant(1.0 / _count(values, axis))), dtype)
 
 
-def _var(tracer: Tracer, x: Any, axis: Any = None, **options: Any) -> Traced:
-    ddof, keepdims = options.pop("ddof", 0), options.pop("keepdims", False)
-    _only("np.var", options, {"dtype"})
-    values = _traced(tracer, x)
+def _var(tracer: Tracer, a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = False) -> Traced:
+    values = tracer.traced(a)
     count = _count(values, axis)
     if count <= ddof:
         raise TraceError(f"{place()}: the variance of {count} numbers with ddof={ddof}")
     # Two sums need no copies of the mean beside the numbers.
-    squares = values.polynomial([0.0, 0.0, 1.0]).reduce("sum", axis, keepdims is True)
-    total = values.reduce("sum", axis, keepdims is True)
+    squares = values.polynomial([0.0, 0.0, 1.0]).reduce("sum", axis, keepdims)
+    total = values.reduce("sum", axis, keepdims)
     square = total.binary("mul", total.binary("mul", tracer.constant(1.0 / (count * (count - ddof)))))
-    return squares.binary("mul", tracer.constant(1.0 / (count - ddof))).binary("sub", square)
+    result = squares.binary("mul", tracer.constant(1.0 / (count - ddof))).binary("sub", square)
+    return _as_dtype("var", result, dtype)
 
 
-def _average(tracer: Tracer, x: Any, axis: Any = None, weights: Any = None, **options: Any) -> Traced:
-    _only("np.average", options, set())
+def _average(tracer: Tracer, a: Any, axis: Any = None, weights: Any = None, keepdims: Any = False) -> Traced:
     if weights is None:
-        return _mean(tracer, x, axis)
-    parts = np.asarray(weights, dtype=np.float64)
-    values = _traced(tracer, x)
-    if parts.ndim == 1 and axis is not None:
-        shape = [1] * values.ndim
-        shape[axis] = -1
-        parts = parts.reshape(shape)
-    factor = parts / np.sum(parts)
-    return values.binary("mul", tracer.constant(factor)).reduce("sum", axis)
+        return _mean(tracer, a, axis, keepdims=keepdims)
+    if _encrypted(weights):
+        raise TraceError(f"{place()}: np.average with encrypted weights: divide sums of products, with known bounds")
+    values, parts = tracer.traced(a), known(weights).astype(np.float64)
+    axes = tuple(range(values.ndim)) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, values.ndim)
+    if parts.shape != values.shape:
+        along = tuple(values.shape[at] for at in axes)
+        if axis is None or parts.shape != along:
+            needed = f"{values.shape}" if axis is None else f"{values.shape} or {along}"
+            raise TraceError(f"{place()}: np.average with weights of shape {parts.shape}: {needed} is needed")
+        parts = parts.transpose(np.argsort(axes)).reshape([n if at in axes else 1 for at, n in enumerate(values.shape)])
+    total = parts.sum(axis=axes, keepdims=True)
+    if (total == 0).any():
+        raise TraceError(f"{place()}: np.average with weights whose sum is 0: numpy refuses them")
+    return values.binary("mul", tracer.constant(parts / total)).reduce("sum", axis, keepdims)
 
 
-def _polyval(tracer: Tracer, coefficients: Any, x: Any) -> Traced:
-    return _traced(tracer, x).polynomial([float(c) for c in reversed(list(coefficients))])
+def _polyval(tracer: Tracer, p: Any, x: Any) -> Traced:
+    if _encrypted(p) or np.ndim(p) != 1:
+        raise TraceError(
+            f"{place()}: np.polyval with coefficients that are encrypted, or no vector: give known numbers"
+        )
+    return _settled(tracer.traced(x).polynomial(known(p)[::-1].tolist()), known(p), x)
 
 
-def _outer(tracer: Tracer, a: Any, b: Any) -> Traced:
-    x, y = _traced(tracer, a), _traced(tracer, b)
-    return x.reshape(-1, 1).binary("mul", y.reshape(1, -1))
-
-
-def _count_nonzero(tracer: Tracer, x: Any, axis: Any = None, **options: Any) -> Traced:
-    _only("np.count_nonzero", options, set())
-    values = _traced(tracer, x)
-    truths = values if values.dtype.kind == "b" else values.binary("not-equal", tracer.constant(0))
-    return truths.reduce("sum", axis)
+def _count_nonzero(tracer: Tracer, a: Any, axis: Any = None, keepdims: Any = False) -> Traced:
+    return _truths(tracer.traced(a)).reduce("sum", axis, keepdims)
 
 
 def _like(value: int) -> Callable[..., NDArray[Any]]:
-    def like(_tracer: Tracer, x: Any, *_args: Any, **_options: Any) -> NDArray[Any]:
-        return np.full(np.shape(x), value, dtype=x.dtype)
+    def like(tracer: Tracer, a: Any, dtype: Any = None, shape: Any = None) -> NDArray[Any]:
+        return _full_like(tracer, a, value, dtype, shape)
 
     return like
 
 
-def _plain(function: Callable[[Traced], Any]) -> Callable[..., Any]:
-    return lambda _tracer, x: function(x)
+def _full_like(_tracer: Tracer, a: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> NDArray[Any]:
+    if _encrypted(fill_value):
+        raise TraceError(f"{place()}: np.full_like with an encrypted value: write np.broadcast_to(value, x.shape)")
+    extents = np.shape(a) if shape is None else shape
+    return np.full(extents, fill_value, dtype=a.dtype if dtype is None else dtype)
+
+
+def _size(_tracer: Tracer, a: Any, axis: Any = None) -> int:
+    return _count(a, axis)
 
 
 _COMPOSED: dict[str, Callable[..., Traced]] = {
-    "positive": lambda tracer, x: _traced(tracer, x),
-    "conjugate": lambda tracer, x: _traced(tracer, x),
-    "square": lambda tracer, x: _traced(tracer, x).polynomial([0.0, 0.0, 1.0]),
+    "positive": _plus,
+    "conjugate": lambda tracer, x: tracer.traced(x).number(),
+    "fabs": lambda tracer, x: tracer.traced(x).number().unary("abs").astype(np.float64),
+    "reciprocal": _reciprocal,
+    "square": lambda tracer, x: tracer.traced(x).polynomial([0.0, 0.0, 1.0]),
     "divide": _divide,
     "power": _power,
-    "float_power": _power,
-    "matmul": _matmul,
-    "clip": _clip,
-    "exp2": lambda tracer, x: _traced(tracer, x).binary("mul", tracer.constant(np.log(2.0))).function("exp"),
-    "log2": lambda tracer, x: _traced(tracer, x).function("log").binary("mul", tracer.constant(1 / np.log(2.0))),
-    "log10": lambda tracer, x: _traced(tracer, x).function("log").binary("mul", tracer.constant(1 / np.log(10.0))),
-    "log1p": lambda tracer, x: _traced(tracer, x).binary("add", tracer.constant(1.0)).function("log"),
-    "expm1": lambda tracer, x: _traced(tracer, x).function("exp").binary("sub", tracer.constant(1.0)),
+    "float_power": _float_power,
+    "matmul": products.matmul,
+    "exp2": lambda tracer, x: tracer.traced(x).binary("mul", tracer.constant(np.log(2.0))).function("exp"),
+    "log2": lambda tracer, x: tracer.traced(x).function("log").binary("mul", tracer.constant(1 / np.log(2.0))),
+    "log10": lambda tracer, x: tracer.traced(x).function("log").binary("mul", tracer.constant(1 / np.log(10.0))),
+    "log1p": lambda tracer, x: tracer.traced(x).binary("add", tracer.constant(1.0)).function("log"),
+    "expm1": lambda tracer, x: tracer.traced(x).function("exp").binary("sub", tracer.constant(1.0)),
 }
+_UFUNCS = {*_BINARY, *_UNARY, *_SMOOTH, *_COMPOSED}
 
+
+def _product(function: Callable[[Tracer, Any, Any], Traced]) -> Callable[..., Traced]:
+    return lambda tracer, a, b: _settled(function(tracer, a, b), a, b)
+
+
+# The names of the arguments are those of numpy.
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sum": _reduction("sum"),
     "prod": _reduction("product"),
@@ -343,25 +518,34 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "min": _reduction("minimum"),
     "amax": _reduction("maximum"),
     "amin": _reduction("minimum"),
-    "any": _reduction("maximum"),
-    "all": _reduction("minimum"),
+    "any": _truth("maximum"),
+    "all": _truth("minimum"),
     "mean": _mean,
     "average": _average,
     "var": _var,
-    "dot": _matmul,
-    "inner": lambda tracer, a, b: _matmul(tracer, a, b),
-    "vdot": lambda tracer, a, b: _matmul(tracer, a, b),
-    "outer": _outer,
+    "dot": _product(products.dot),
+    "inner": _product(products.inner),
+    "vdot": _product(products.vdot),
+    "outer": _product(products.outer),
     "where": _where,
     "clip": _clip,
     "polyval": _polyval,
     "count_nonzero": _count_nonzero,
     "zeros_like": _like(0),
     "ones_like": _like(1),
-    "shape": _plain(lambda x: x.shape),
-    "ndim": _plain(lambda x: x.ndim),
-    "size": _plain(lambda x: x.size),
-    "copy": _plain(lambda x: x),
+    "full_like": _full_like,
+    "shape": lambda _tracer, a: a.shape,
+    "ndim": lambda _tracer, a: a.ndim,
+    "size": _size,
+    "copy": lambda _tracer, a: a,
+}
+# Functions in C, which say what they take from some version of numpy on.
+_IN_C: dict[str, Callable[..., Any]] = {
+    "concatenate": lambda arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind": None,
+    "where": lambda condition, x=None, y=None, /: None,
+    "dot": lambda a, b, out=None: None,
+    "inner": lambda a, b, /: None,
+    "vdot": lambda a, b, /: None,
 }
 
 

@@ -333,15 +333,16 @@ def advise(
     )
 
 
-def calibrate(path: str | PathLike[str] | None = None, *, threads: int | None = None) -> Path:
+def calibrate(path: str | PathLike[str] | None = None, *, threads: int | None = None, force: bool = False) -> Path:
     """Measure this machine in a few seconds, write its costs to a file, and return the path.
 
     path: the file; the one that `advise` finds by itself for None.
     threads: the number of threads that is measured beside one; all for None.
+    force: whether a file of this name that exists is replaced.
 
-    Raises OSError, and Error where the environment names no place for the file.
+    Raises FileExistsError without `force`, OSError, and Error where the environment names no place for the file.
     """
-    return _advisor.calibrate_to(None if path is None else Path(path), threads=threads)
+    return _advisor.calibrate_to(None if path is None else Path(path), threads=threads, force=force)
 
 
 def devices() -> list[Device]:

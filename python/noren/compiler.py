@@ -27,18 +27,18 @@ import os
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import index
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noren import _explain, _signature
+from noren import _explain, _files, _signature
 from noren._noren import EncodingError, Error, WireError, bgv, bootstrapping, ckks, integers, tfhe
 from noren._noren.compiler import Program
 from noren._signature import ELEMENTS, graph_of
-from noren._trace import Traced, TraceError
-from noren._trace_functions import select
+from noren._trace import Traced, TraceError, first_inexact
 from noren._trace_functions import sigmoid as _sigmoid
 from noren._trace_functions import table as _table
 
@@ -163,7 +163,7 @@ class Compiled:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the program to a file, as a whole or not at all; an old file is replaced."""
-        _write(Path(path), bytes(self._program))
+        _files.write(Path(path), bytes(self._program), force=True)
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, min_security: int = 128) -> Compiled:
@@ -316,9 +316,7 @@ class TableKeys:
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write both to one file, as a whole or not at all. Raises FileExistsError without `force`."""
-        if not force and Path(path).exists():
-            raise FileExistsError(f"{path}: the file exists: pass force=True to replace it, or choose another name")
-        _write(Path(path), bytes(self))
+        _files.write(Path(path), bytes(self), force=force)
 
     @staticmethod
     def from_bytes(data: bytes, *, min_security: int = 128) -> TableKeys:
@@ -333,7 +331,7 @@ class TableKeys:
     @staticmethod
     def load(path: str | os.PathLike[str], *, min_security: int = 128) -> TableKeys:
         """Return the keys of a file. Raises `noren.Error` for other files."""
-        return TableKeys.from_bytes(Path(path).read_bytes(), min_security=min_security)
+        return TableKeys.from_bytes(_files.read(path), min_security=min_security)
 
 
 class Server:
@@ -382,8 +380,7 @@ class Server:
 
 def where(condition: Any, a: Any, b: Any) -> Any:
     """Return `a` where a condition holds, else `b`: np.where."""
-    traced = next((x for x in (condition, a, b) if isinstance(x, Traced)), None)
-    return np.where(condition, a, b) if traced is None else select(traced.tracer, condition, a, b)
+    return np.where(condition, a, b)
 
 
 def sigmoid(x: Any) -> Any:
@@ -399,7 +396,12 @@ def table(values: ArrayLike, x: Any, *, first: int = 0) -> Any:
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in ELEMENTS:
         raise EncodingError(f"a table of shape {array.shape} and type {array.dtype}: a vector of numbers is needed")
-    return _table(x, array, first) if isinstance(x, Traced) else array[np.asarray(x) - first]
+    if np.ma.is_masked(values):
+        raise EncodingError("a table with masked values: fill them, such as by values.filled(0)")
+    if isinstance(x, Traced):
+        return _table(x, array, index(first))
+    # As traced: integers, which do not wrap around in a narrow type.
+    return (array.astype(np.int64) if array.dtype.kind in "iu" else array)[np.asarray(x) - first]
 
 
 def _vectors(program: Program, arguments: Sequence[Any]) -> list[NDArray[np.float64]]:
@@ -413,6 +415,13 @@ def _vectors(program: Program, arguments: Sequence[Any]) -> list[NDArray[np.floa
             raise EncodingError(f"input {name!r} has shape {array.shape}, {tuple(shape)} was compiled")
         if array.dtype.kind not in ELEMENTS:
             raise EncodingError(f"input {name!r} is of type {array.dtype}, numbers were compiled")
+        if np.ma.is_masked(argument):
+            raise EncodingError(
+                f"input {name!r} has masked values, and what the mask hides would be encrypted: fill them, such as by "
+                "x.filled(0)"
+            )
+        if (inexact := first_inexact(array)) is not None:
+            raise EncodingError(f"input {name!r} has the integer {inexact}: integers of at most 2^53 are needed")
         if element != "real" and array.dtype.kind == "f" and (array != np.round(array)).any():
             raise EncodingError(f"input {name!r} has fractions, integers were compiled")
         vectors.append(np.ascontiguousarray(array, dtype=np.float64).ravel())
@@ -456,16 +465,4 @@ def _split(seed: bytes) -> tuple[bytes, bytes]:
 
 
 def _program(path: str | os.PathLike[str], min_security: int) -> Program:
-    return Program.from_bytes(Path(path).read_bytes(), min_security=min_security)
-
-
-def _write(path: Path, data: bytes) -> None:
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-        try:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-            Path(file.name).replace(path)
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
-            raise
+    return Program.from_bytes(_files.read(path), min_security=min_security)

@@ -158,6 +158,8 @@ def run(
     Raises `noren.MissingKeyError` that names the key, `noren.LevelError` if the table has too few levels,
     `noren.ParameterMismatchError` for a table of other parameters, `noren.Error` for a model that does not suit it.
     """
+    if not isinstance(program, Program):
+        raise TypeError(f"a program is needed, such as Program('mean'), and {program!r} was given")
     return program.run(evaluator, table, progress=progress)
 
 

@@ -82,6 +82,9 @@ def test_files_of_costs_are_read_and_foreign_ones_refused(tmp_path: Path) -> Non
         advisor.advise("compare", integer=8, machine=wrong)
     with pytest.raises(OSError, match=r"none\.json"):
         advisor.advise("compare", integer=8, machine=tmp_path / "none.json")
+    with pytest.raises(FileExistsError, match="force=True"):
+        advisor.calibrate(wrong)
+    assert wrong.read_text() == "{}"
 
 
 @pytest.mark.parametrize(

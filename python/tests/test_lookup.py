@@ -100,6 +100,26 @@ def test_every_pair_of_every_kind_of_function(world: World, tmp_path: Path) -> N
         assert (tmp_path / "prepared").read_bytes() == (tmp_path / "first").read_bytes()
 
 
+def test_masked_values_of_a_table_are_none(small: World) -> None:
+    x, y = np.indices(small.plan.domain)
+    table = scrambled(x, y)
+    masked = np.ma.array(table, mask=table % 3 == 0)
+    prepared = bfv.Lookup(masked, undefined=55).prepare(small.ctx)
+    assert (small.table(prepared) == masked.filled(55)).all()
+    with pytest.raises(noren.Error, match="no value at"):
+        bfv.Lookup(masked).prepare(small.ctx)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(2**63, r"2\^62 or more"), (2**64, r"2\^62 or more"), (-(2**70), r"-2\^62 or less"), (11, "11")],
+)
+def test_values_out_of_range_are_named(value: int, words: str) -> None:
+    rule = Rule(lambda _: value, (4,))
+    with pytest.raises(noren.EncodingError, match=rf"the function is {words} at 0, values must be from 0 to 10"):
+        rule.values((np.arange(4),), (0, 10), None)
+
+
 def test_functions_of_a_line_need_no_matrix(world: World) -> None:
     x, y = np.indices(world.plan.domain)
     functions: dict[str, Function] = {

@@ -175,6 +175,8 @@ def test_functions_of_two_bytes_are_looked_up(world: World) -> None:
     world.check(squares, a.astype(np.uint16) ** 2)
     table = np.arange(256)[::-1]
     world.check(world.ev.lookup(table, world.ev.where(x > 9, x, y)), table[np.where(a > 9, a, b)].astype(np.uint8))
+    masked = np.ma.array(table, mask=table % 2 == 0)
+    world.check(world.ev.lookup(masked, x, undefined=99), masked.filled(99)[a].astype(np.uint8))
     signed = numbers(np.int8)
     absolute = np.abs(signed.astype(int)).astype(np.uint8)
     world.check(world.ev.lookup(abs, world.encrypt(signed), dtype=np.uint8), absolute)

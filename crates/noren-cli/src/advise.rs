@@ -1,14 +1,13 @@
 //! `noren advise`: which scheme, which parameters, at which price.
 
 use std::fmt;
-use std::fs;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use noren::advisor::{
     Accuracy, Computation, Device, Limits, Objective, Party, PeerEstimate, Price, Report, Values, Workload, advise,
 };
-use noren_rlwe::wire::file::Access;
+use noren_rlwe::wire::file::{self, Access};
 use serde::Serialize;
 
 use crate::calibrate;
@@ -70,10 +69,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DEVICE")]
     client: Option<String>,
     /// The most memory of the server, in MiB [default: what this machine has]
-    #[arg(long, value_name = "MIB")]
+    #[arg(long, value_name = "MIB", value_parser = parse_mebibytes)]
     server_memory: Option<u64>,
     /// The most memory of the client, in MiB [default: what the device has]
-    #[arg(long, value_name = "MIB")]
+    #[arg(long, value_name = "MIB", value_parser = parse_mebibytes)]
     client_memory: Option<u64>,
     /// The longest that the server may take, in seconds
     #[arg(long, value_name = "SECONDS")]
@@ -137,10 +136,9 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         Some(name) => Device::named(name)?.party(),
         None => Party { threads: 1, ..server.clone() },
     };
-    let mebibytes = |limit: Option<u64>| limit.map(|limit| limit << 20);
     let limits = Limits {
-        server_memory: mebibytes(arguments.server_memory),
-        client_memory: mebibytes(arguments.client_memory),
+        server_memory: arguments.server_memory,
+        client_memory: arguments.client_memory,
         server_seconds: arguments.server_seconds,
         client_seconds: arguments.client_seconds,
     };
@@ -157,11 +155,23 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     console.report(&Shown(advice.report(&workload, &client, &server)))
 }
 
+/// The most bytes of a file with a workload.
+const MAX_WORKLOAD: u64 = 1 << 24;
+
+/// The bytes of a number of MiB.
+fn parse_mebibytes(text: &str) -> Result<u64, String> {
+    let mebibytes = text.parse::<u64>().map_err(|error| error.to_string())?;
+    let needed = || format!("at most {} MiB, 2^64 bytes, are needed", u64::MAX >> 20);
+    mebibytes.checked_mul(1 << 20).ok_or_else(needed)
+}
+
 impl Arguments {
     fn workload(&self) -> Result<Workload, Failure> {
         if let Some(path) = &self.workload {
-            let text = fs::read_to_string(path).map_err(|source| Failure::Io { path: path.clone(), source })?;
-            return Ok(Workload::parse(&text)?);
+            let bytes = file::read(path, MAX_WORKLOAD)?;
+            let text = str::from_utf8(&bytes);
+            let text = text.map_err(|error| Failure::input(path, "the file", error, "a workload as JSON"))?;
+            return Ok(Workload::parse(text)?);
         }
         let needs = |what: &'static str, found: Option<usize>| {
             let missing = || Failure::Unsuitable { what, found: "left out".to_owned(), needed: "a number".to_owned() };

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::outputs::{Force, Output};
 use crate::progress;
 
 /// Measures this machine, for `advise`
@@ -23,6 +24,8 @@ pub(crate) struct Arguments {
     /// The file [default: where `advise` finds it]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
 }
 
 #[derive(Serialize)]
@@ -36,6 +39,7 @@ struct Report {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+    let output = arguments.out.as_deref().map(|file| Output::new(file, &arguments.force)).transpose()?;
     let file = match &arguments.out {
         Some(file) => file.clone(),
         None => Machine::default_path().ok_or_else(no_place)?,
@@ -43,7 +47,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let bar = progress::bar("measuring this machine", 1);
     let machine = calibrate(&[1, rayon::current_num_threads()], |done, total| bar.set(done, total))?;
     drop(bar);
-    machine.save(&file)?;
+    // The usual file is noren's own, and is replaced.
+    machine.save(output.as_ref().map_or_else(|| file.as_path().into(), Output::destination))?;
     let residuals = |of: fn(&UnitCosts) -> f64| machine.units.iter().map(of).collect();
     console.report(&Report {
         threads: machine.threads(),

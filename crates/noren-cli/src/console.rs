@@ -55,6 +55,16 @@ impl Console {
         }
     }
 
+    /// Prints a plan that is all that is asked for.
+    pub(crate) fn plan_alone(&self, plan: &(impl Serialize + Display)) -> Result<(), Failure> {
+        self.report(plan).map_err(before_work)
+    }
+
+    /// Prints a plan before the work begins, for people: for programs it is a part of the report.
+    pub(crate) fn plan(&self, plan: impl Display) -> Result<(), Failure> {
+        self.text(plan).map_err(before_work)
+    }
+
     /// Prints a line that is for people only.
     pub(crate) fn text(&self, line: impl Display) -> Result<(), Failure> {
         if self.json { Ok(()) } else { self.line(&line.to_string()) }
@@ -79,6 +89,14 @@ impl Console {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
             result => result.map_err(Failure::Report),
         }
+    }
+}
+
+/// The refusal of a report that cannot be printed, where there are no files yet.
+fn before_work(failure: Failure) -> Failure {
+    match failure {
+        Failure::Report(error) => Failure::Plan(error),
+        failure => failure,
     }
 }
 

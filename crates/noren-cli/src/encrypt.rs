@@ -27,6 +27,7 @@ use crate::{ckks, integers, tfhe};
         noren encrypt --key keys/public.key export.csv --decimal-comma --columns age,bmi --missing drop -o export.ct\n  \
         noren encrypt --key keys/public.key - --format csv -o - < patients.csv > patients.ct\n  \
         noren encrypt --key keys/public.key pairs.csv --domain 32768 -o pairs.ct\n  \
+        noren encrypt --key keys/public.key doses.csv --domain 100 --beside 32768 -o doses.ct\n  \
         noren encrypt --key keys/secret.key --type uint16 readings.csv -o readings.ct"
 )]
 pub(crate) struct Arguments {
@@ -46,6 +47,9 @@ pub(crate) struct Arguments {
     /// Whole numbers to be looked up, from 0 to below SIZE: one for all columns, or one for each
     #[arg(long, value_name = "SIZE,...", value_delimiter = ',', conflicts_with = "bounds")]
     domain: Vec<usize>,
+    /// These numbers are looked up together with numbers below SIZE of another table: room for those too
+    #[arg(long, value_name = "SIZE", requires = "domain")]
+    beside: Option<usize>,
     /// The type of numbers with a key of TFHE: bool, or uint or int with 8, 16, 32 or 64 behind; one for all columns, or one for each
     #[arg(long = "type", value_name = "TYPE,...", value_delimiter = ',', conflicts_with_all = ["bounds", "domain"])]
     types: Vec<Element>,
@@ -71,6 +75,6 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let kind = files::key_kind(&arguments.key, console)?;
     // A file of another kind is refused where a key of CKKS is read.
     let run = of_kind(&SCHEMES, kind).unwrap_or(ckks::encrypt::run);
-    let Arguments { key, input, bounds, domain, types, .. } = arguments;
-    run(Encryption { key, kind, input, numbers, bounds: bounds.as_deref(), domain, types, output }, console)
+    let &Arguments { ref key, ref input, ref bounds, ref domain, beside, ref types, .. } = arguments;
+    run(Encryption { key, kind, input, numbers, bounds: bounds.as_deref(), domain, beside, types, output }, console)
 }

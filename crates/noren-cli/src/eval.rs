@@ -137,11 +137,17 @@ impl FromStr for Number {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        /// Up to here floating point numbers tell all whole numbers apart.
+        const EXACT: f64 = 9_007_199_254_740_992.0;
         if let Ok(number) = text.parse() {
             return Ok(Self::Whole(number));
         }
-        let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
-        number.map(Self::Real).ok_or_else(|| "a number is needed".to_owned())
+        match text.parse::<f64>() {
+            // 5.0 and 1e2 are whole too.
+            Ok(number) if number.fract() == 0.0 && number.abs() < EXACT => Ok(Self::Whole(number as i128)),
+            Ok(number) if number.is_finite() => Ok(Self::Real(number)),
+            _ => Err("a number is needed".to_owned()),
+        }
     }
 }
 
@@ -298,8 +304,8 @@ fn run_tfhe(arguments: &Arguments, _: Kind, output: Output, console: &Console) -
         None => None,
         Some(Number::Whole(number)) => Some(*number),
         Some(Number::Real(number)) => {
-            let needed = "a whole number, for keys of TFHE".to_owned();
-            return Err(Failure::Unsuitable { what: "--number", found: number.to_string(), needed });
+            let needed = "a whole number, for keys of TFHE; above 2^53 with all its digits".to_owned();
+            return Err(Failure::Unsuitable { what: "--number", found: format!("{number:?}"), needed });
         }
     };
     let failure_budget = arguments.failure_budget;
@@ -328,16 +334,28 @@ fn check_no_budget(arguments: &Arguments) -> Result<(), Failure> {
 /// Refuses programs of TFHE, and what only they take, with keys of another kind.
 fn check_not_tfhe(arguments: &Arguments, found: Kind) -> Result<(), Failure> {
     let Arguments { program, columns, number, undefined, no_header, element, circuit, .. } = arguments;
-    let of_lookup = undefined.is_some() || *no_header || element.is_some() || circuit.is_some();
-    let columns = !columns.is_empty() && program != lookup::NAME;
     let compares = DecisionProgram::NAMES.contains(&program.as_str());
-    if !columns && !of_lookup && number.is_none() && !compares && TfheProgram::names().all(|name| name != program) {
-        return Ok(());
+    if compares || TfheProgram::names().any(|name| name == program) {
+        let of_switching = format!(", or {}, with switching keys beside them", Kind::BOOTSTRAP_KEYS);
+        let needed = format!("{}{}", Kind::TFHE_KEYS, if compares { &of_switching } else { "" });
+        let found = found.to_string();
+        return Err(Failure::file(&arguments.keys)(noren::Error::WrongKind { found, needed }));
     }
-    let of_switching = format!(", or {}, with switching keys beside them", Kind::BOOTSTRAP_KEYS);
-    let needed = format!("{}{}", Kind::TFHE_KEYS, if compares { &of_switching } else { "" });
-    let found = found.to_string();
-    Err(Failure::file(&arguments.keys)(noren::Error::WrongKind { found, needed }))
+    let given = [
+        ("--columns", !columns.is_empty() && program != lookup::NAME),
+        ("--number", number.is_some()),
+        ("--undefined", undefined.is_some()),
+        ("--no-header", *no_header),
+        ("--type", element.is_some()),
+        ("--circuit", circuit.is_some()),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((what, _)) => {
+            let needed = format!("none: it is for {}, and {} has {found}", Kind::TFHE_KEYS, arguments.keys.display());
+            Err(Failure::Unsuitable { what, found: program.clone(), needed })
+        }
+    }
 }
 
 fn run_matrix(arguments: &Arguments, kind: Kind, output: Output, console: &Console) -> Result<(), Failure> {

@@ -26,6 +26,9 @@ pub(crate) enum Failure {
     /// The report cannot be printed.
     #[error("standard output: {0}: the report could not be printed, but all output files of this run are complete")]
     Report(std::io::Error),
+    /// The plan, which comes before all work, cannot be printed.
+    #[error("standard output: {0}: the plan could not be printed, and nothing was written: send the output elsewhere")]
+    Plan(std::io::Error),
     /// A file promises less security than is asked of it.
     #[error(
         "{}: found parameters that promise {found} security, needed {needed} security: ask for others, or pass \
@@ -66,15 +69,16 @@ pub(crate) enum Failure {
     /// Evaluation keys do not cover a program.
     #[error(
         "{} cannot run {program} on a table of {rows} rows and {columns} columns at level {level}: it lacks {missing}. \
-         Their owner adds keys with: noren keygen --add --out {} --program {program}{} --rows {rows} --columns {columns}",
-        path.display(), keys_of(Some(path)), with_model(model.as_deref())
+         Their owner adds keys with: noren keygen --add --out {} --program {program} {options}",
+        path.display(), keys_of(Some(path))
     )]
     MissingKeys {
         path: PathBuf,
         program: &'static str,
-        model: Option<PathBuf>,
         rows: usize,
         columns: usize,
+        /// The model, the rows and the columns, as `noren keygen` takes them.
+        options: String,
         level: usize,
         missing: String,
     },
@@ -105,6 +109,14 @@ impl Failure {
         |source| match source.into() {
             Self::Library(source) => Self::File { path: path.to_owned(), source },
             named => named,
+        }
+    }
+
+    /// The library's refusal of a computation: it names the file of the keys where it is about a key that they lack.
+    pub(crate) fn of_computation(keys: &Path) -> impl FnOnce(noren::Error) -> Self {
+        |error| match error {
+            noren::Error::MissingKey { .. } => Self::file(keys)(error),
+            error => error.into(),
         }
     }
 
@@ -192,9 +204,16 @@ pub(crate) fn quoted(path: &Path) -> String {
     if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
-/// The option of a model, for a call that can be pasted.
-fn with_model(model: Option<&Path>) -> String {
-    model.map_or_else(String::new, |model| format!(" --model {}", quoted(model)))
+/// Options of `noren keygen` for a table, for a call that can be pasted; with the names of its columns where a text can have
+/// them, because a model may ask for them.
+pub(crate) fn key_options(model: Option<&Path>, [rows, columns]: [usize; 2], names: &[String]) -> String {
+    let text = names.join(",");
+    let read_back = |name: &String| !name.is_empty() && !name.contains(',') && name.trim() == name;
+    let is_count = text.parse::<usize>().is_ok();
+    let named = !names.is_empty() && !is_count && !text.starts_with('-') && names.iter().all(read_back);
+    let columns = if named { quoted(Path::new(&text)) } else { columns.to_string() };
+    let model = model.map_or_else(String::new, |model| format!("--model {} ", quoted(model)));
+    format!("{model}--rows {rows} --columns {columns}")
 }
 
 /// How a level of security is asked for.

@@ -178,7 +178,7 @@ impl OutputSet {
 impl Drop for OutputSet {
     fn drop(&mut self) {
         // A file that cannot be removed is hidden and holds nothing that is used; the first error matters more.
-        let _ = fs::remove_dir_all(&self.hidden);
+        let _ = remove_hidden(&self.hidden);
     }
 }
 
@@ -265,7 +265,11 @@ fn is_still_at(_place: &Path, _ours: &Metadata) -> bool {
 /// A new directory for this process alone, with a lock.
 fn locked_directory(path: &Path) -> io::Result<File> {
     owners_directory().create(path)?;
-    let lock = File::create_new(path.join(LOCK)).inspect_err(|_| drop(fs::remove_dir(path)))?;
+    let lock = File::create_new(path.join(LOCK)).map_err(|error| match fs::remove_dir(path) {
+        // Removed while it was empty: another name is tried.
+        Err(gone) if gone.kind() == ErrorKind::NotFound => ErrorKind::AlreadyExists.into(),
+        _ => error,
+    })?;
     // Whoever clears up may have come between: it holds the lock, or has removed the directory. Where the system has no locks,
     // nothing is removed either.
     let taken = matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
@@ -294,15 +298,29 @@ fn remove_leftovers(directory: &Path) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(begin) && name.ends_with(end));
         // Of links, whatever they lead to, nothing is removed.
-        if ours
-            && entry.file_type().is_ok_and(|found| found.is_dir())
-            && let Ok(lock) = regular::open_leftover(&entry.path().join(LOCK))
-            && lock.try_lock().is_ok()
-        {
-            // A file that cannot be removed stays hidden. The lock is held meanwhile.
-            let _ = fs::remove_dir_all(entry.path());
+        if !ours || entry.file_type().is_ok_and(|found| !found.is_dir()) {
+            continue;
+        }
+        // What cannot be removed stays hidden. The lock is held meanwhile; a directory without one is about to get it, or was
+        // being removed, and then it is empty.
+        let _ = match regular::open_leftover(&entry.path().join(LOCK)) {
+            Ok(lock) if lock.try_lock().is_ok() => remove_hidden(&entry.path()),
+            Ok(_) => Ok(()),
+            Err(_) => fs::remove_dir(entry.path()),
+        };
+    }
+}
+
+/// Removes a hidden directory, its lock after all else: a process that is killed meanwhile leaves the rest to the next one.
+fn remove_hidden(directory: &Path) -> io::Result<()> {
+    for name in [NEW, OLD] {
+        match fs::remove_dir_all(directory.join(name)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
     }
+    fs::remove_file(directory.join(LOCK))?;
+    fs::remove_dir(directory)
 }
 
 #[cfg(all(test, unix))]
@@ -311,6 +329,31 @@ mod tests {
     use std::os::unix::fs::MetadataExt;
 
     use super::*;
+
+    #[test]
+    fn hidden_directories_of_processes_that_are_gone_are_removed_wherever_they_were_killed() {
+        let parent = env::temp_dir().join(format!("noren-leftovers-{}", std::process::id()));
+        let [begin, end] = HIDDEN;
+        let place = |name: &str| parent.join(format!("{begin}{name}{end}"));
+        for (name, parts) in [("begun", vec![]), ("old", vec![LOCK, NEW, OLD]), ("removed", vec![LOCK, OLD])] {
+            fs::create_dir_all(place(name)).expect("room");
+            for part in parts {
+                match part {
+                    LOCK => fs::write(place(name).join(LOCK), "").expect("room"),
+                    part => fs::create_dir(place(name).join(part)).expect("room"),
+                }
+            }
+        }
+        fs::write(place("old").join(OLD).join("secret.key"), "an old secret").expect("room");
+        let (live, _lock) = hidden(&parent, locked_directory).expect("room");
+        remove_leftovers(&parent);
+        let left: Vec<PathBuf> = fs::read_dir(&parent).expect("there").flatten().map(|entry| entry.path()).collect();
+        assert_eq!(left, [live]);
+        // Only the lock and the directory are left to be removed at the end.
+        fs::write(left[0].join("foreign"), "").expect("room");
+        assert!(remove_hidden(&left[0]).is_err() && !left[0].join(LOCK).exists());
+        fs::remove_dir_all(parent).expect("its own");
+    }
 
     #[test]
     fn a_directory_that_another_run_has_made_meanwhile_is_kept() {

@@ -69,6 +69,12 @@ impl Output {
             }
             Err(error) => return Err(failed(directory, error)),
         }
+        // A name that the file system does not take, such as one that is too long.
+        if let Err(error) = fs::symlink_metadata(path)
+            && error.kind() != ErrorKind::NotFound
+        {
+            return Err(failed(path, error));
+        }
         // Only trying tells whether files can be made there.
         let trial = hidden(directory, |trial| File::create_new(trial).map(drop));
         trial.and_then(|(trial, ())| fs::remove_file(trial)).map_err(|error| failed(path, error))?;

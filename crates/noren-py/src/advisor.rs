@@ -7,6 +7,7 @@ use noren::advisor::{Device, Limits, Machine, Party, Workload, advise, calibrate
 use pyo3::prelude::*;
 
 use crate::errors::raise;
+use crate::files::destination;
 
 /// The name of the reference machine, in place of a file.
 const REFERENCE: &str = "reference";
@@ -61,12 +62,22 @@ pub(crate) fn parties(
 
 /// Measures this machine, and writes its costs to a file: the usual one for None. Gives the path.
 #[pyfunction]
-#[pyo3(signature = (path, *, threads))]
-pub(crate) fn calibrate_to(py: Python<'_>, path: Option<PathBuf>, threads: Option<usize>) -> PyResult<PathBuf> {
+#[pyo3(signature = (path, *, threads, force))]
+pub(crate) fn calibrate_to(
+    py: Python<'_>,
+    path: Option<PathBuf>,
+    threads: Option<usize>,
+    force: bool,
+) -> PyResult<PathBuf> {
     py.detach(|| {
         let needed = "a file: neither NOREN_MACHINE, XDG_CACHE_HOME nor HOME says where costs are kept";
+        // The usual file is noren's own, and is replaced.
+        let force = force || path.is_none();
         let path = path.or_else(Machine::default_path).ok_or_else(|| Error::parameter("path", "None", needed))?;
-        calibrate(&[1, threads.unwrap_or_else(cores)], |_, _| ())?.save(&path)?;
+        if !force && path.symlink_metadata().is_ok() {
+            return Err(Error::Exists { path });
+        }
+        calibrate(&[1, threads.unwrap_or_else(cores)], |_, _| ())?.save(destination(&path, force))?;
         Ok(path)
     })
     .map_err(raise)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
 from pathlib import Path
@@ -37,6 +38,8 @@ KeysOrPath = Any
 MOST_INLINE = 1 << 22
 HELD_INLINE = 1 << 28
 """The most bytes of an item that goes along with its task, and of all of them."""
+PATIENCE = 10.0
+"""Seconds in which a cluster must answer."""
 LARGEST_ITEM = 0.25
 """The largest part of a node's object store that an item may take."""
 
@@ -153,6 +156,7 @@ class Cluster:
         Raises `KeyMismatchError` for ciphertexts of another secret key than the keys belong to, `ClusterError` for an
         item that is too large for a node; when the results are taken, `JobError` and `ClusterError`.
         """
+        check_several(items)
         job = self._job(program, version)
         return Results(self, job, items, ordered, return_failures, progress)
 
@@ -196,6 +200,7 @@ class Cluster:
         Each block is a task, and the blocks of a row are added by a tree. Raises what `reduce` raises, `ClusterError`
         for a matrix of other columns than the vectors have entries.
         """
+        check_several(vectors)
         array = checked_matrix(matrix, vectors)
         lengths = [vector.shape[0] for vector in vectors]
         rows = block_rows if block_rows is not None else lengths[0]
@@ -290,6 +295,7 @@ class Cluster:
     ) -> list[tuple[int, Any]]:
         if fan_in < 2:
             raise ClusterError(f"a fan-in of {fan_in} combines nothing, it must be at least 2")
+        check_several(items)
         if isinstance(items, Results) and items.cluster is not self:
             raise ClusterError("these results are those of another cluster: take them in a list first")
         leaves_of = items.items if isinstance(items, Results) else items
@@ -464,6 +470,8 @@ class _Session:
             return
         if address is not None and address.startswith("ray://"):
             raise ClusterError("a client of Ray has no node for keys: run the program on a machine of the cluster")
+        if address is not None:
+            _check_reachable(address)
         # On one machine items go along with tasks, as long as those of a window do not take too much of the driver.
         here = min(MOST_INLINE, HELD_INLINE // (4 * (cores or os.cpu_count() or 1)))
         self.inline = here if address is None else INLINE
@@ -508,6 +516,31 @@ class _Session:
 
 
 _SESSION = _Session()
+
+
+def _check_reachable(address: str) -> None:
+    """Refuse a Ray cluster that nothing answers for; Ray itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if not port.isdecimal():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
+    except (OSError, OverflowError) as error:
+        raise ClusterError(
+            f"there is no Ray cluster at {address} ({error}): `ray start --head` prints the address of one"
+        ) from error
+
+
+def check_several(items: object) -> None:
+    """Refuse one ciphertext, table or path where several items are needed."""
+    if isinstance(items, Results):
+        return
+    try:
+        several = not isinstance(items, str) and iter(items) is not None  # type: ignore[call-overload]
+    except TypeError:
+        several = False
+    if not several:
+        raise TypeError(f"one {type(items).__name__} was given, and items are needed: put it in a list")
 
 
 def session() -> str | None:

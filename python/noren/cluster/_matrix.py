@@ -40,7 +40,7 @@ def add(evaluator: Any, x: Any, y: Any) -> Any:
 
 def checked_matrix(matrix: ArrayLike, vectors: Sequence[Any]) -> NDArray[Any]:
     """Return a matrix, which may be mapped, whose columns are the entries of vectors."""
-    array = matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix)
+    array = _in_clear(matrix)
     if not vectors:
         raise ClusterError("no ciphertext was given, at least one is needed")
     lengths = [vector.shape[0] for vector in vectors]
@@ -49,6 +49,15 @@ def checked_matrix(matrix: ArrayLike, vectors: Sequence[Any]) -> NDArray[Any]:
     if array.ndim != 2 or array.shape[1] != sum(lengths) or not len(array):
         raise ClusterError(f"the matrix has the shape {array.shape}, needed are two axes, and {sum(lengths)} columns")
     return array
+
+
+def _in_clear(matrix: ArrayLike) -> NDArray[Any]:
+    """Return a matrix as an array; one that is mapped stays so."""
+    if isinstance(matrix, np.ma.MaskedArray):
+        raise ClusterError(
+            "a masked matrix was given, and its mask would be lost: fill it, such as by matrix.filled(0)"
+        )
+    return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix)
 
 
 def blocks_of(array: NDArray[Any], rows: int, lengths: Sequence[int]) -> Iterator[Block]:
@@ -67,7 +76,7 @@ def rotations_of_blocks(
 
     slots: of the ciphertexts, if they repeat; see `noren.ckks.rotations_of_matrix`.
     """
-    array = np.asarray(matrix)
+    array = _in_clear(matrix)
     rows = block_rows if block_rows is not None else lengths[0]
     needed: set[int] = set()
     for block in blocks_of(array, rows, lengths):

@@ -83,7 +83,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
             let shown = progress::spinner(program.name().to_owned());
             let evaluator = evaluator.with_bootstrapping(Arc::new(bootstrapper))?;
             let evaluator = evaluator.with_failure_budget(job.failure_budget.unwrap_or(0.0))?;
-            let result = program.run(&evaluator, &table)?;
+            let result = program.run(&evaluator, &table).map_err(Failure::of_computation(job.keys))?;
             drop(shown);
             (result, evaluator.bootstraps(), evaluator.log2_failure())
         }

@@ -23,13 +23,13 @@ pub(crate) fn run(wanted: &Wanted, rotations: &[isize], keys: &NewKeys<'_>, cons
     let place = existing(keys.out);
     let plan = PlanReport::new(wanted, &parameters, place)?;
     if keys.plan_only {
-        return console.report(&plan);
+        return console.plan_alone(&plan);
     }
     let footprint = Footprint::generate(&parameters)?;
     footprint.check(&Resources::of_machine(place))?;
     let more = if wanted.switching.is_some() { &FILES[..] } else { &[] };
     let files = KeyFiles::new(keys, &[&[BOOTSTRAP], more].concat())?;
-    console.text(&plan)?;
+    console.plan(&plan)?;
     warn(&parameters, footprint, place, console);
     let seed = keys.seed()?;
 

@@ -80,7 +80,7 @@ struct Failures {
 
 /// Prints the plan, for files in this directory.
 pub(crate) fn run(wanted: &Wanted, directory: &Path, console: &Console) -> Result<(), Failure> {
-    console.report(&Report::new(wanted, &wanted.parameters()?, directory)?)
+    console.plan_alone(&Report::new(wanted, &wanted.parameters()?, directory)?)
 }
 
 impl Wanted {

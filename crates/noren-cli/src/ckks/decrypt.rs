@@ -155,7 +155,7 @@ fn doubt(table: &EncryptedTable<Ciphertext>, matrix: &Matrix) -> Option<String> 
         };
         let function = guarantee.map_or_else(String::new, |guarantee| {
             let [low, high] = guarantee.interval;
-            format!(": {} holds for job between {low} and {high}", guarantee.function)
+            format!(": {} holds for scores between {low} and {high}", guarantee.function)
         });
         let (count, value) = (matrix.out_of_range.len(), matrix.values[row * columns + column]);
         if !matrix.errors[row * columns + column].is_finite() {

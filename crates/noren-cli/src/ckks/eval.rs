@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::console::Console;
 use crate::describe::words::{bytes, count};
-use crate::failure::Failure;
+use crate::failure::{Failure, key_options};
 use crate::files;
 use crate::outputs::Output;
 use crate::progress;
@@ -94,7 +94,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         usage.counts.products + usage.counts.plain_products,
         usage.counts.rotations
     ));
-    let mut result = job.program.run(&evaluator, &table)?;
+    let mut result = job.program.run(&evaluator, &table).map_err(Failure::of_computation(job.keys))?;
     if job.last {
         result = lowered(&evaluator, result)?;
     }
@@ -152,9 +152,9 @@ fn check_keys(
     Err(Failure::MissingKeys {
         path: job.keys.to_owned(),
         program: job.program.name(),
-        model: job.model.map(Path::to_owned),
         rows: layout.rows(),
         columns: layout.columns(),
+        options: key_options(job.model, [layout.rows(), layout.columns()], layout.column_names()),
         level,
         missing: missing.join(", "),
     })

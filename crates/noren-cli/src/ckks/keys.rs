@@ -37,10 +37,10 @@ pub(crate) fn run(
     };
     let report = programs::Report::new(&wanted.programs, &plan)?;
     if keys.plan_only {
-        return console.report(&report);
+        return console.plan_alone(&report);
     }
     let files = KeyFiles::new(keys, &[EVALUATION])?;
-    console.text(&report)?;
+    console.plan(&report)?;
     let seed = keys.seed()?;
     let request = plan.key_request()?;
     let context = Context::new(plan.parameters)?;

@@ -85,9 +85,9 @@ fn layout(job: &Encryption<'_>, context: &Context) -> Result<IntegerLayout, Fail
         let needed = format!("one size, or one for each of {}", count(*columns, "column"));
         return Err(Failure::Unsuitable { what: "--domain", found: count(sizes.len(), "size"), needed });
     }
-    let stretch = match sizes.iter().max() {
+    let stretch = match sizes.iter().max().max(job.beside.as_ref()) {
         None => 1,
-        // The column with the largest numbers says how much room those of all columns take.
+        // The column with the largest numbers says how much room those of all columns take, in other tables too.
         Some(&largest) => Layout::new(slots, t, [largest; 2])?.stretch(),
     };
     let layout = IntegerLayout::new(*rows, *columns, slots, stretch)?.with_column_names(names.clone())?;

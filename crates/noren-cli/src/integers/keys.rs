@@ -1,5 +1,6 @@
 //! `noren keygen --integers`: the keys of an owner for exact integers, which serve BGV and BFV.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -39,18 +40,20 @@ pub(crate) fn run(
         request.automorphisms = SlotMatrix::automorphisms_of_all(&context, false)?;
     }
     let wanted = context.automorphisms_of(&request)?;
+    // Equal automorphisms have one key, and the identity has none.
+    let automorphisms: BTreeSet<u32> = wanted.galois.iter().map(|&(k, _)| k).filter(|&k| k != 1).collect();
     let plan = PlannedKeys {
-        rotations: request.rotations.clone(),
+        rotations: distinct(&context, &request.rotations)?,
         swap_rows: request.swap,
         matrices,
-        evaluation_keys: wanted.galois.len() + usize::from(wanted.relinearization.is_some()),
+        evaluation_keys: automorphisms.len() + usize::from(wanted.relinearization.is_some()),
         parameters: Integers::new(context.parameters()),
     };
     if keys.plan_only {
-        return console.report(&plan);
+        return console.plan_alone(&plan);
     }
     let files = KeyFiles::new(keys, &[EVALUATION])?;
-    console.text(&plan)?;
+    console.plan(&plan)?;
     let seed = keys.seed()?;
     let shown = progress::bar("making evaluation keys", 1);
     let made = context.generate_keys_with_progress(seed, &request, Some(&|done, total| shown.set(done, total)))?;
@@ -62,6 +65,18 @@ pub(crate) fn run(
     )?;
     let files = files.finish(&context, made.secret, made.public, &[bytes])?;
     console.report(&Report { plan, keys: None, files })
+}
+
+/// The rotations that move something, each once.
+fn distinct(context: &Context, rotations: &[isize]) -> Result<Vec<isize>, Failure> {
+    let mut seen = BTreeSet::from([1]);
+    let mut distinct = Vec::new();
+    for &steps in rotations {
+        if seen.insert(context.rotation_exponent(steps)?) {
+            distinct.push(steps);
+        }
+    }
+    Ok(distinct)
 }
 
 impl fmt::Display for PlannedKeys {

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::console::Console;
 use crate::describe::words::{bytes, count};
-use crate::failure::Failure;
+use crate::failure::{Failure, quoted};
 use crate::files;
 use crate::outputs::Output;
 use crate::progress;
@@ -150,16 +150,16 @@ impl<'a> Column<'a> {
         Ok(Self { path, table, index })
     }
 
-    /// Refuses numbers that lie in another way than those of the function, or may be outside its domain.
-    fn check(&self, plan: &LookupPlan, size: usize) -> Result<(), Failure> {
+    /// Refuses numbers that lie in another way than those of the function, or may be outside its domain; `advice` says how they
+    /// are encrypted for it.
+    fn check(&self, plan: &LookupPlan, size: usize, advice: &str) -> Result<(), Failure> {
         let layout = self.table.layout();
         let place = match layout.column_names().get(self.index) {
             Some(name) => format!("column {} ({name:?})", self.index + 1),
             None => format!("column {}", self.index + 1),
         };
         let refuse = |found: String, needed: &str| {
-            let largest = plan.layout().domain().into_iter().fold(0, usize::max);
-            let needed = format!("{needed}, as the function takes them: encrypt with --domain {largest}");
+            let needed = format!("{needed}, as the function takes them: encrypt with {advice}");
             Err(Failure::input(self.path, &place, found, needed))
         };
         let below = format!("numbers below {size}");
@@ -174,6 +174,37 @@ impl<'a> Column<'a> {
         }
         Ok(())
     }
+}
+
+/// The options of `noren encrypt` for the table in this file, of which these columns are looked up with numbers below these
+/// sizes, by a function of a domain whose largest size is `largest`.
+fn options_of_encryption(path: &Path, looked_up: &[(Column<'_>, usize)], largest: usize) -> String {
+    let mut own: Vec<(Column<'_>, usize)> =
+        looked_up.iter().filter(|(column, _)| column.path == path).copied().collect();
+    // In the order of the table; a column that is x and y must suit both.
+    own.sort_unstable_by_key(|(column, size)| (column.index, *size));
+    own.dedup_by_key(|(column, _)| column.index);
+    let layout = own[0].0.table.layout();
+    let mut options = String::new();
+    if own.len() < layout.columns() {
+        // The list is split at commas.
+        let names = layout.column_names();
+        let by_name = !names.is_empty() && own.iter().all(|(column, _)| !names[column.index].contains(','));
+        let name = |index: usize| if by_name { names[index].clone() } else { index.to_string() };
+        let chosen: Vec<String> = own.iter().map(|(column, _)| name(column.index)).collect();
+        options += &format!("--columns {} ", quoted(Path::new(&chosen.join(","))));
+    }
+    let mut sizes: Vec<usize> = own.iter().map(|(_, size)| *size).collect();
+    let most = sizes.iter().copied().fold(0, usize::max);
+    if sizes.iter().all(|&size| size == most) {
+        sizes.truncate(1);
+    }
+    options += "--domain ";
+    options += &sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    if most < largest {
+        options += &format!(" --beside {largest}");
+    }
+    options
 }
 
 impl Job<'_> {
@@ -200,10 +231,11 @@ impl Job<'_> {
                 return Err(Failure::Unsuitable { what, found, needed: "that of x and that of y".to_owned() });
             }
         };
-        let [x_size, y_size] = lookup.plan().layout().domain();
-        x.check(lookup.plan(), x_size)?;
-        if !of_x_alone {
-            y.check(lookup.plan(), y_size)?;
+        let plan = lookup.plan();
+        let [x_size, y_size] = plan.layout().domain();
+        let looked_up = &[(x, x_size), (y, y_size)][..if of_x_alone { 1 } else { 2 }];
+        for (column, size) in looked_up {
+            column.check(plan, *size, &options_of_encryption(column.path, looked_up, x_size.max(y_size)))?;
         }
         let [found, needed] = [y, x].map(|column| column.table.layout().rows());
         if found != needed {

@@ -19,7 +19,7 @@ pub(crate) fn run(wanted: &Wanted<'_>, keys: &NewKeys<'_>, console: &Console) ->
     let place = existing(keys.out);
     let report = plan::Report::new(&plan, place);
     if keys.plan_only {
-        return console.report(&report);
+        return console.plan_alone(&report);
     }
     let resources = Resources::of_machine(place);
     let advice = "close other programs, or raise the limit of the process or container";
@@ -30,7 +30,7 @@ pub(crate) fn run(wanted: &Wanted<'_>, keys: &NewKeys<'_>, console: &Console) ->
         "make room, or choose another place",
     )?;
     let files = KeyFiles::new(keys, &[LOOKUP])?;
-    console.text(&report)?;
+    console.plan(&report)?;
     let seed = keys.seed()?;
     let context = Context::new(plan.parameters().clone())?;
     let Keys { secret, public, .. } = context.generate_keys(seed.derive("owner"), &KeyRequest::default())?;

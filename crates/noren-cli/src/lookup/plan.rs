@@ -76,7 +76,7 @@ impl Wanted<'_> {
 
 /// Prints the plan, for files in this directory.
 pub(crate) fn run(wanted: &Wanted<'_>, directory: &Path, console: &Console) -> Result<(), Failure> {
-    console.report(&Report::new(&wanted.plan(console)?, directory))
+    console.plan_alone(&Report::new(&wanted.plan(console)?, directory))
 }
 
 impl Report {

@@ -55,12 +55,12 @@ pub(crate) fn run(job: &Job<'_>, console: &Console) -> Result<(), Failure> {
     let resources = Resources::of_machine(directory_of(output.path()));
     let takes = Takes::new(&plan, &function, &resources);
     if dry_run {
-        return console.report(&takes);
+        return console.plan_alone(&takes);
     }
     if takes.depends_on.is_none() {
         plan.check(&resources)?;
     }
-    console.text(&takes)?;
+    console.plan(&takes)?;
     let context = Context::new(parameters)?;
     let shown = progress::bar("preparing the function", 1);
     let lookup = Lookup::prepare(&context, &plan, &function, Some(&|done, total| shown.set(done, total)))?;

@@ -44,7 +44,7 @@ pub(crate) fn run(job: &Job<'_>, console: &Console) -> Result<(), Failure> {
         BootstrapKeyFile::read_parameters(&bootstrap, &Limits::default()).map_err(Failure::file(&bootstrap))?;
     let plan = PlanReport::new(&job.wanted, &parameters)?;
     if job.plan_only {
-        return console.report(&plan);
+        return console.plan_alone(&plan);
     }
     let outputs = OutputSet::new(job.out, &FILES, &Force { force: false })?;
     let KeyFile { context, key: secret } = files::read_key::<Context, SecretKey>(&secret, console)?;

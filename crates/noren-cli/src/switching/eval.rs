@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::bootstrap::eval::{check_level, read_keys, read_table};
 use crate::ckks::eval::{self, lowered};
-use crate::columns::position;
+use crate::columns::{check_distinct, position};
 use crate::console::Console;
 use crate::describe::words::{count, right_but};
 use crate::failure::{Failure, keys_of};
@@ -98,6 +98,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         [] => (0..names.len()).collect(),
         chosen => chosen.iter().map(|text| position(&names, text, job.input)).collect::<Result<Vec<_>, _>>()?,
     };
+    check_distinct(&columns, job.columns)?;
     job.program.rotations(layout, &columns, parameters.slots()).map_err(Failure::file(job.input))?;
     let keys = Keys::read(&job, &parameters, table.key_id(), console)?;
     let BootstrapKeyFile { context, parameters, keys: bootstrap } = read_keys(job.keys, &job.output)?;
@@ -107,7 +108,8 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let switch = keys.switch(&context, bootstrapper, job.failure_budget)?.with_steps(job.steps);
     shown.say(job.program.name());
     let start = Instant::now();
-    let DecidedTable { table: result, dead_zones, log2_failure } = job.program.run(&switch, &table, &columns)?;
+    let decided = job.program.run(&switch, &table, &columns).map_err(Failure::of_computation(job.keys))?;
+    let DecidedTable { table: result, dead_zones, log2_failure } = decided;
     let seconds = start.elapsed().as_secs_f64();
     drop(shown);
     let bootstraps = switch.evaluator().bootstraps();

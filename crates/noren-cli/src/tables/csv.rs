@@ -7,8 +7,8 @@ use std::path::Path;
 use csv::{ReaderBuilder, StringRecord, Trim, WriterBuilder};
 
 use crate::failure::Failure;
-use crate::tables::dialect::{Dialect, FINITE_OR_MISSING, Style, chosen};
-use crate::tables::numbers::{Decrypted, Numbers, Place};
+use crate::tables::dialect::{Dialect, Style, chosen};
+use crate::tables::numbers::{Decrypted, Numbers, Place, Rounded};
 
 /// The most characters of a wrong field that a message shows.
 const SHOWN: usize = 40;
@@ -18,7 +18,7 @@ const MISSING: [&str; 4] = ["na", "n/a", "nan", "null"];
 
 /// Reads a table.
 pub(super) fn read(path: &Path, bytes: &[u8], dialect: &Dialect<'_>) -> Result<Numbers, Failure> {
-    check_lines(path, bytes, dialect.separator)?;
+    let bytes = without_blank_end(path, bytes, dialect.separator)?;
     let mut builder = ReaderBuilder::new();
     builder.has_headers(false).flexible(true).trim(Trim::All).delimiter(dialect.separator);
     let mut reader = builder.from_reader(bytes);
@@ -28,7 +28,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], dialect: &Dialect<'_>) -> Result<N
         let first = records.next().transpose()?.ok_or_else(|| empty(path))?;
         names = column_names(path, &first, dialect)?;
     }
-    let (mut columns, mut rows, mut entries) = (names.len(), 0, Vec::new());
+    let (mut columns, mut rows, mut entries, mut rounded) = (names.len(), 0, Vec::new(), None);
     let mut read: Option<Vec<usize>> = None;
     for record in records {
         let record = record?;
@@ -54,18 +54,23 @@ pub(super) fn read(path: &Path, bytes: &[u8], dialect: &Dialect<'_>) -> Result<N
                 let name = names.get(column).map(String::as_str);
                 format!("{} (line {})", Place { row: rows, column: column + 1, name }, line(&record))
             };
-            entries.push(number(field, dialect).map_err(|needed| Failure::input(path, place(), shown(field), needed))?);
+            let x = number(field, dialect).map_err(|needed| Failure::input(path, place(), shown(field), needed))?;
+            if rounded.is_none() && is_rounded(field, x) {
+                let column = entries.len() % read.len();
+                rounded = Some(Rounded { text: field.to_owned(), place: place(), column });
+            }
+            entries.push(x);
         }
     }
     let Some(read) = read else { return Err(empty(path)) };
     let names = if names.is_empty() { names } else { read.iter().map(|&column| names[column].clone()).collect() };
-    Ok(Numbers { rows, columns: read.len(), names, entries })
+    Ok(Numbers { rows, columns: read.len(), names, entries, rounded })
 }
 
 /// The number in a field, NaN for a missing one; or what is needed.
 fn number(field: &str, dialect: &Dialect<'_>) -> Result<f64, String> {
     if field.is_empty() || MISSING.contains(&field.to_ascii_lowercase().as_str()) {
-        return if dialect.admits_missing { Ok(f64::NAN) } else { Err(FINITE_OR_MISSING.to_owned()) };
+        return if dialect.admits_missing { Ok(f64::NAN) } else { Err(dialect.missing_refused().to_owned()) };
     }
     let value: Option<f64> = match dialect.decimal_comma {
         true if field.contains('.') => None,
@@ -77,6 +82,33 @@ fn number(field: &str, dialect: &Dialect<'_>) -> Result<f64, String> {
         Some(_) => Err("a finite number".to_owned()),
         None if dialect.decimal_comma => Err("a number with a decimal comma, or without decimals".to_owned()),
         None => Err(format!("a number{}", hint(field, dialect))),
+    }
+}
+
+/// Whether a whole number stands for a text that is another one.
+fn is_rounded(field: &str, x: f64) -> bool {
+    /// Whole numbers of so few digits are exact.
+    const DIGITS: usize = 15;
+    if x.fract() != 0.0 || (field.len() <= DIGITS && field.bytes().all(|byte| byte.is_ascii_digit())) {
+        return false;
+    }
+    let unsigned = field.trim_start_matches(['+', '-']);
+    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    let (whole, fraction) = mantissa.split_once(['.', ',']).unwrap_or((mantissa, ""));
+    let digits = [whole, fraction].concat();
+    let digits = digits.trim_start_matches('0');
+    let kept = digits.trim_end_matches('0');
+    // The decimal places of the last digit that is not zero: 0 or less for a whole number.
+    let places = exponent
+        .parse::<i64>()
+        .map(|exponent| (fraction.len() as i64 - (digits.len() - kept.len()) as i64).saturating_sub(exponent));
+    match (kept, places) {
+        ("", _) => false,
+        // All digits of the number, which is below 1e309: as it is read, and as it is written.
+        (_, Ok(places @ -400..=0)) => {
+            format!("{:.0}", x.abs()) != [kept, &"0".repeat(places.unsigned_abs() as usize)].concat()
+        }
+        _ => true,
     }
 }
 
@@ -118,18 +150,65 @@ pub(super) fn to_bytes(
     writer.into_inner().map_err(|error| failed(error.into_error()))
 }
 
-/// Refuses an empty line with others behind it: in a table of one column it may be a missing number.
-fn check_lines(path: &Path, bytes: &[u8], separator: u8) -> Result<(), Failure> {
-    let mut blank = None;
-    for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
-        // A line of tabs has fields, which may be missing numbers.
-        if line.iter().all(|byte| byte.is_ascii_whitespace() && *byte != separator) {
-            blank = blank.or(Some(index + 1));
-        } else if let Some(line) = blank {
-            return Err(Failure::input(path, format!("line {line}"), "an empty line", "a row of numbers, or no line"));
+/// The table without blank lines at its end.
+///
+/// Refuses an empty line with others behind it, because in a table of one column it may be a missing number, and a quote that
+/// nothing closes, behind which all lines would be one field.
+fn without_blank_end<'a>(path: &Path, bytes: &'a [u8], separator: u8) -> Result<&'a [u8], Failure> {
+    const MARK: &[u8] = b"\xef\xbb\xbf";
+    let start = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
+    let (mut quotes, mut line, mut opened) = (Quotes::Before, 1, 1);
+    // Where the blank lines begin that end here, and which line is the first of them.
+    let (mut end, mut blank, mut content) = (start, None, false);
+    for (index, &byte) in bytes.iter().enumerate().skip(start) {
+        let before = quotes;
+        quotes = quotes.after(byte, separator);
+        if before != Quotes::Within && quotes == Quotes::Within {
+            opened = line;
+        }
+        if byte == b'\n' {
+            if !content && before != Quotes::Within {
+                blank = blank.or(Some(line));
+            }
+            (line, content) = (line + 1, before == Quotes::Within);
+        } else if !byte.is_ascii_whitespace() || byte == separator || before == Quotes::Within {
+            // A line of tabs has fields, which may be missing numbers.
+            if let Some(line) = blank {
+                let place = format!("line {line}");
+                return Err(Failure::input(path, place, "an empty line", "a row of numbers, or no line"));
+            }
+            (content, end) = (true, index + 1);
         }
     }
-    Ok(())
+    if quotes == Quotes::Within {
+        let place = format!("line {opened}");
+        return Err(Failure::input(path, place, "a quote that is not closed", "a second quote behind the field"));
+    }
+    Ok(&bytes[..end])
+}
+
+/// Where a byte stands in a record, as the reader of records takes quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quotes {
+    /// At the start of a field.
+    Before,
+    /// In a field within quotes.
+    Within,
+    /// In a field without them, or behind a quote that may close one or be doubled.
+    Without,
+    Closing,
+}
+
+impl Quotes {
+    fn after(self, byte: u8, separator: u8) -> Self {
+        match (self, byte) {
+            (Self::Within, b'"') => Self::Closing,
+            (Self::Within, _) | (Self::Before | Self::Closing, b'"') => Self::Within,
+            (_, b'\n' | b'\r') => Self::Before,
+            (_, byte) if byte == separator => Self::Before,
+            _ => Self::Without,
+        }
+    }
 }
 
 fn column_names(path: &Path, first: &StringRecord, dialect: &Dialect<'_>) -> Result<Vec<String>, Failure> {
@@ -196,7 +275,8 @@ mod tests {
     fn numbers_and_names_are_read() {
         let found = read_text("\u{feff}age, bmi\r\n1,-2.5e-3\n\"3\" ,+.5\n\n", true).expect("a table");
         let names = vec!["age".to_owned(), "bmi".to_owned()];
-        assert_eq!(found, Numbers { rows: 2, columns: 2, names, entries: vec![1.0, -2.5e-3, 3.0, 0.5] });
+        let entries = vec![1.0, -2.5e-3, 3.0, 0.5];
+        assert_eq!(found, Numbers { rows: 2, columns: 2, names, entries, rounded: None });
         let found = read_text("1,2\n3,4", false).expect("a table");
         assert_eq!((found.rows, found.columns, found.names.len()), (2, 2, 0));
     }
@@ -226,6 +306,9 @@ mod tests {
             ("a,\n1,2\n", "line 1, column 2: found no name"),
             ("a,a\n1,2\n", "the name \"a\" once more"),
             ("a\n1\n\n2\n", "line 3: found an empty line"),
+            ("a\n1\n \t\n2\n", "line 3: found an empty line"),
+            ("a,b\n1,\"6\n2,3\n4,5\n", "line 2: found a quote that is not closed"),
+            ("a,b\n1,2\n3,\"4", "line 3: found a quote that is not closed"),
         ] {
             let message = read_text(text, true).expect_err(text);
             assert!(message.contains(needed), "{text:?}: {message}");
@@ -233,6 +316,35 @@ mod tests {
         let message = read(Path::new("t.csv"), b"a\n\xff\n", &Dialect::of(Format::Csv, true));
         let message = message.expect_err("no UTF-8").to_string();
         assert!(message.contains("UTF-8"), "{message}");
+    }
+
+    #[test]
+    fn blank_lines_at_the_end_are_no_rows_and_quotes_may_hold_lines() {
+        for text in ["a\n1\n2\n  \n", "a\n1\n2\n\n\r\n\t\n", "\u{feff}\"a\"\n1\n\"2\"  "] {
+            let found = read_as(text, &Dialect { admits_missing: true, ..Dialect::of(Format::Csv, true) });
+            assert_eq!(found.expect("a table").entries, [1.0, 2.0], "{text:?}");
+        }
+        let wanted = ["a".to_owned()];
+        let dialect = Dialect { columns: &wanted, ..Dialect::of(Format::Csv, true) };
+        for text in ["a,t\n1,\"x\n\n \"\"y\"\n2,z\n", "a,t\n1,6\" long\n2,\"\"\n", "a,t\n1,\"x\"y\n2,\"z\"\n\n"] {
+            assert_eq!(read_as(text, &dialect).expect(text).entries, [1.0, 2.0], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_that_their_texts_are_not_are_told() {
+        let exact =
+            ["9007199254740992", "1e22", "-3.000", "1.50e1", "0", "0.0e-7", "00012345678901234567890e-19", "5e-1"];
+        for text in exact {
+            assert_eq!(read_text(&format!("a\n{text}\n"), true).expect("a number").rounded, None, "{text}");
+        }
+        let rounded =
+            ["9007199254740993", "-9007199254740993", "0.99999999999999999999", "9007199254740992.9", "1e-400"];
+        for text in rounded.into_iter().chain(["1e23", "-0.0000000000000000000000000000001e-300"]) {
+            let found = read_text(&format!("a,b\n1,7\n2,{text}\n"), true).expect("a number").rounded;
+            let place = "row 2, column 2 (\"b\") (line 3)".to_owned();
+            assert_eq!(found, Some(Rounded { text: text.to_owned(), place, column: 1 }));
+        }
     }
 
     #[test]

@@ -128,13 +128,20 @@ pub(crate) struct Dialect<'a> {
     pub(crate) columns: &'a [String],
     /// Whether missing numbers are read as NaN.
     pub(crate) admits_missing: bool,
+    /// Whether the verb has `--missing`, which the refusal of a missing number then names.
+    pub(crate) missing_option: bool,
 }
 
 impl Dialect<'_> {
     /// Separators of a format, and all columns.
     pub(crate) const fn of(format: Format, header: bool) -> Self {
         let separator = if matches!(format, Format::Tsv) { b'\t' } else { b',' };
-        Self { header, separator, decimal_comma: false, columns: &[], admits_missing: false }
+        Self { header, separator, decimal_comma: false, columns: &[], admits_missing: false, missing_option: true }
+    }
+
+    /// The requirement on a number that is missing.
+    pub(super) const fn missing_refused(&self) -> &'static str {
+        if self.missing_option { FINITE_OR_MISSING } else { FINITE }
     }
 }
 
@@ -152,6 +159,9 @@ pub(super) fn chosen(path: &Path, wanted: &[String], names: &[String], columns: 
     }
 }
 
-/// The requirement on a number, in errors of infinite and of missing ones.
-pub(super) const FINITE_OR_MISSING: &str = "a finite number (for missing numbers: --missing drop leaves out their rows, \
+/// The requirement on a number, where a verb takes no missing ones.
+const FINITE: &str = "a finite number: none may be missing";
+
+/// The same, where `--missing` says what to do about them.
+const FINITE_OR_MISSING: &str = "a finite number (for missing numbers: --missing drop leaves out their rows, \
     --missing mean puts the mean of the column in their place)";

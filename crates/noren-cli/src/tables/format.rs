@@ -6,15 +6,16 @@ use noren_rlwe::wire::file::{self, Access};
 
 use crate::failure::Failure;
 use crate::outputs::Output;
-use crate::tables::dialect::{Dialect, FINITE_OR_MISSING, Format, MAX_BYTES, Style, chosen};
+use crate::tables::dialect::{Dialect, Format, MAX_BYTES, Style, chosen};
 use crate::tables::numbers::{Decrypted, Numbers, Values};
 use crate::tables::{columnar, csv, npy};
 
 impl Numbers {
-    /// Reads a table from a file; `header` says whether a CSV file has names in its first line.
+    /// Reads a table from a file, for verbs without options for it; `header` says whether a CSV file has names in its first line.
     pub(crate) fn read(path: &Path, header: bool) -> Result<Self, Failure> {
         let format = Format::of(path)?;
-        Self::parse(path, format, &file::read(path, MAX_BYTES)?, &Dialect::of(format, header))
+        let dialect = Dialect { missing_option: false, ..Dialect::of(format, header) };
+        Self::parse(path, format, &file::read(path, MAX_BYTES)?, &dialect)
     }
 
     /// As [`Numbers::read`], of bytes that were read already; `path` is what messages show.
@@ -27,7 +28,7 @@ impl Numbers {
         let admitted = |x: &f64| x.is_finite() || (dialect.admits_missing && x.is_nan());
         if let Some(index) = numbers.entries.iter().position(|x| !admitted(x)) {
             let (place, x) = (numbers.place(index), numbers.entries[index]);
-            let needed = if x.is_nan() { FINITE_OR_MISSING } else { "a finite number" };
+            let needed = if x.is_nan() { dialect.missing_refused() } else { "a finite number" };
             return Err(Failure::input(path, place, x, needed));
         }
         Ok(numbers)
@@ -42,7 +43,7 @@ impl Numbers {
         let entries = self.entries.chunks(self.columns).flat_map(|row| chosen.iter().map(|&column| row[column]));
         let names =
             if self.names.is_empty() { Vec::new() } else { chosen.iter().map(|&c| self.names[c].clone()).collect() };
-        Ok(Self { rows: self.rows, columns: chosen.len(), names, entries: entries.collect() })
+        Ok(Self { rows: self.rows, columns: chosen.len(), names, entries: entries.collect(), rounded: None })
     }
 }
 

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::failure::Failure;
 use crate::tables::dialect::{Format, MAX_BYTES};
 use crate::tables::npy::Array;
-use crate::tables::numbers::{Numbers, Place};
+use crate::tables::numbers::{Numbers, Place, Rounded};
 
 /// A table of numbers from 0 to below a bound.
 pub(crate) enum Grid {
@@ -27,15 +27,16 @@ impl Grid {
 
     /// Refuses numbers that are not whole, or above `most`; `path` is what messages show.
     pub(crate) fn check(&self, path: &Path, most: u64) -> Result<(), Failure> {
+        let needed = format!("a whole number from 0 to {most}");
+        if let Self::Read(Numbers { rounded: Some(Rounded { text, place, .. }), .. }) = self {
+            return Err(Failure::input(path, place, text, needed));
+        }
         let [rows, columns] = self.shape();
         let wrong = |row: usize| (0..columns).find(|&column| self.value(row, column).is_none_or(|x| x > most));
         let wrong = (0..rows).into_par_iter().find_map_first(|row| Some((row, wrong(row)?)));
         match wrong {
             None => Ok(()),
-            Some((row, column)) => {
-                let needed = format!("a whole number from 0 to {most}");
-                Err(Failure::input(path, self.place(row, column), self.text(row, column), needed))
-            }
+            Some((row, column)) => Err(Failure::input(path, self.place(row, column), self.text(row, column), needed)),
         }
     }
 

@@ -75,7 +75,7 @@ pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Numbers, Failure> {
         })
     };
     let entries = (0..rows * columns).map(at).collect::<Result<_, _>>()?;
-    Ok(Numbers { rows, columns, names: Vec::new(), entries })
+    Ok(Numbers { rows, columns, names: Vec::new(), entries, rounded: None })
 }
 
 /// A table of `float64` or `int64`, row after row.

@@ -12,6 +12,17 @@ pub(crate) struct Numbers {
     pub(crate) names: Vec<String>,
     /// The numbers, row after row.
     pub(crate) entries: Vec<f64>,
+    pub(crate) rounded: Option<Rounded>,
+}
+
+/// The first field of a text that is another number than the whole one that floating point makes of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Rounded {
+    pub(crate) text: String,
+    /// Where it is, in words.
+    pub(crate) place: String,
+    /// Its column in the table.
+    pub(crate) column: usize,
 }
 
 impl Numbers {
@@ -79,7 +90,10 @@ impl Digits {
                 let rounded = match power_of_ten(x).and_then(|first| usize::try_from(first - place).ok()) {
                     Some(digits) => format!("{x:.*e}", digits.min(Self::MOST)).parse().unwrap_or(x),
                     // At most the last place.
-                    None => (x / 10f64.powi(place)).round() * 10f64.powi(place) + 0.0,
+                    None => match unit(place) {
+                        unit if unit > 0.0 => (x / unit).round() * unit + 0.0,
+                        _ => x,
+                    },
                 };
                 if place > 0 && x.abs() < 1e15 { format!("{rounded:.0}") } else { format!("{rounded:?}") }
             }
@@ -89,7 +103,7 @@ impl Digits {
 
     /// The most that writing a number changes it by.
     pub(super) fn rounding(self, x: f64, error: f64) -> f64 {
-        self.last_place(x, error).map_or(0.0, |place| 0.5 * 10f64.powi(place))
+        self.last_place(x, error).map_or(0.0, |place| 0.5 * unit(place))
     }
 
     /// The power of ten of the last digit; nothing for all digits.
@@ -112,6 +126,11 @@ impl FromStr for Digits {
             _ => Err(format!("a number of digits from 1 to {}, or full, is needed", Self::MOST)),
         }
     }
+}
+
+/// A power of ten; 0 where there is no such number.
+fn unit(place: i32) -> f64 {
+    if place >= f64::MIN_10_EXP { 10f64.powi(place) } else { format!("1e{place}").parse().unwrap_or(0.0) }
 }
 
 /// The exponent of the largest power of ten that is at most `|x|`, the same on every machine; nothing for 0.
@@ -159,6 +178,9 @@ mod tests {
             (0.1, 0.0, "0.1"),
             (0.1, f64::INFINITY, "0.1"),
             (f64::NAN, 0.1, "NaN"),
+            (6.4e-312, 3e-310, "0.0"),
+            (7e-312, 2e-312, "7e-312"),
+            (0.0, 5e-324, "0.0"),
         ] {
             assert_eq!(Digits::Supported.text(x, error), text, "{x} within {error}");
         }

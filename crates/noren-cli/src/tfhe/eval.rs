@@ -6,16 +6,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use noren::programs::columns::{Column, ColumnEvaluator, ColumnLookup, Columns, Element};
-use noren::tfhe::{CompactCircuitKeys, Evaluator};
+use noren::tfhe::{CompactCircuitKeys, Context, Evaluator, PRESETS, Preset};
+use noren_rlwe::wire::file::directory_of;
 use serde::Serialize;
 
-use crate::columns::position;
+use crate::columns::{check_distinct, position};
 use crate::console::Console;
 use crate::describe::words::{bytes, count, right_but};
-use crate::failure::Failure;
+use crate::failure::{Failure, quoted};
 use crate::files;
 use crate::outputs::Output;
 use crate::progress;
+use crate::tfhe::keys::CIRCUIT;
 use crate::tfhe::lookup::{Given, Rule};
 use crate::tfhe::program::Program;
 use crate::tfhe::server_keys::ServerKeyForm;
@@ -71,9 +73,8 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     });
     let lookup = lookup.transpose()?;
     if let (Some(true), None) = (lookup.as_ref().map(ColumnLookup::needs_circuit_keys), job.circuit) {
-        let needed =
-            "circuit.keys, for functions of inputs this wide: noren keygen --out keys --tfhe 2_2 --circuit makes them";
-        return Err(Failure::Unsuitable { what: "--circuit", found: "none".to_owned(), needed: needed.to_owned() });
+        let needed = circuit_keys_of(job.keys, &context);
+        return Err(Failure::Unsuitable { what: "--circuit", found: "none".to_owned(), needed });
     }
     let circuit =
         job.circuit.map(|path| Ok::<_, Failure>((path, files::read_tfhe_key::<CompactCircuitKeys>(path, console)?)));
@@ -116,6 +117,30 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     job.finish(&bits, results, start, console)
 }
 
+/// Where circuit keys for the server keys in a file are, or how their owner gets some.
+fn circuit_keys_of(keys: &Path, context: &Context) -> String {
+    let directory = directory_of(keys);
+    let beside = directory.join(CIRCUIT);
+    if beside.exists() {
+        return format!("circuit.keys, for functions of inputs this wide: --circuit {}", quoted(&beside));
+    }
+    // A directory that is not there yet: keygen keeps the secret key that it finds.
+    let mut name = directory.file_name().unwrap_or_default().to_owned();
+    name.push(if name.is_empty() { "circuit" } else { "-circuit" });
+    let new = match directory {
+        path if path == Path::new(".") => name.into(),
+        path => path.with_file_name(name),
+    };
+    let fingerprint = context.parameters().fingerprint();
+    let of_these = |preset: &&Preset| preset.parameters().is_ok_and(|found| found.fingerprint() == fingerprint);
+    let set = PRESETS.iter().find(of_these).map_or("SET", |preset| preset.name);
+    format!(
+        "circuit.keys, for functions of inputs this wide. They are made together with the secret key, and cannot be added: \
+         the owner makes new keys with: noren keygen --out {} --tfhe {set} --circuit, and encrypts the table again with them",
+        quoted(&new)
+    )
+}
+
 impl Job<'_> {
     /// The function of a lookup, which no other program has.
     fn rule(&self, program: Program) -> Result<Option<(Rule, &Given<'_>)>, Failure> {
@@ -147,7 +172,8 @@ impl Job<'_> {
         let chosen = chosen.collect::<Result<Vec<_>, _>>()?;
         match needed {
             None if chosen.is_empty() => Ok((0..layout.columns.len()).collect()),
-            None => Ok(chosen),
+            // Each column gives one of the result.
+            None => check_distinct(&chosen, self.columns).map(|()| chosen),
             Some(needed) if chosen.is_empty() && layout.columns.len() >= needed => Ok((0..needed).collect()),
             Some(needed) if chosen.is_empty() => {
                 let found = count(layout.columns.len(), "column");

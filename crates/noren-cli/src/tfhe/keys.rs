@@ -16,7 +16,8 @@ use crate::tfhe::server_keys;
 
 /// The name of the keys of a server.
 pub(crate) const SERVER: &str = "server.keys";
-const CIRCUIT: &str = "circuit.keys";
+/// The name of the keys of circuit bootstrapping.
+pub(crate) const CIRCUIT: &str = "circuit.keys";
 
 #[derive(Serialize)]
 struct Report {
@@ -39,11 +40,11 @@ pub(crate) fn run(
         context.circuit()?;
     }
     if keys.plan_only {
-        return console.report(&plan);
+        return console.plan_alone(&plan);
     }
     let names = [SECRET, SERVER].into_iter().chain(with_circuit.then_some(CIRCUIT)).collect::<Vec<_>>();
     let outputs = OutputSet::new(keys.out, &names, keys.force)?;
-    console.text(&plan)?;
+    console.plan(&plan)?;
     if parameters.spec().torus.security == noren::Security::None {
         console.warn(format_args!("{}: these parameters promise no security", preset.name));
     }

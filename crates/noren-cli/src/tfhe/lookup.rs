@@ -70,6 +70,13 @@ impl Rule {
             return Err(Failure::Unsuitable { what: "the types of lookup", found: signed.to_string(), needed });
         }
         let domain = ColumnLookup::domain(context.parameters(), inputs)?;
+        let most = u64::try_from(*output.range(context.parameters()).end()).unwrap_or(u64::MAX);
+        if let Self::Formula(_, Some(undefined)) = self
+            && *undefined > most
+        {
+            let needed = format!("at most {most}, the largest {output}");
+            return Err(Failure::Unsuitable { what: "--undefined", found: undefined.to_string(), needed });
+        }
         if let Self::Table(grid) = self {
             let size = |operand: usize| domain.get(operand).map_or(1, |range| *range.end() as usize + 1);
             let needed = [size(0), size(1)];
@@ -78,7 +85,6 @@ impl Rule {
                 let needed = format!("{}, for {}", shape(needed), kinds.join(" and "));
                 return Err(Failure::input(given.function, "the shape", shape(grid.shape()), needed));
             }
-            let most = u64::try_from(*output.range(context.parameters()).end()).unwrap_or(u64::MAX);
             grid.check(given.function, most)?;
         }
         // Every point is in the domain, which has no negative numbers.

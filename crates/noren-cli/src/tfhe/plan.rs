@@ -34,7 +34,7 @@ struct Cost {
 }
 
 pub(crate) fn run(preset: &Preset, console: &Console) -> Result<(), Failure> {
-    console.report(&SetReport::new(preset, &preset.parameters()?)?)
+    console.plan_alone(&SetReport::new(preset, &preset.parameters()?)?)
 }
 
 impl SetReport {

@@ -19,7 +19,7 @@ fn keys_for_another_program_are_added() {
     sandbox.done(&["encrypt", "--key", "keys/public.key", "table.csv", "-o", "table.ct"]);
     sandbox.done(&["eval", "mean", "--keys", "keys/eval.keys", "table.ct", "-o", "mean.ct"]);
     let products = ["eval", "inner-product", "--keys", "keys/eval.keys", "table.ct", "-o", "products.ct"];
-    let call = format!("noren keygen --add --out keys --program inner-product --rows {ROWS} --columns 3");
+    let call = format!("noren keygen --add --out keys --program inner-product --rows {ROWS} --columns age,bmi,bp");
     sandbox.refused(&products, &["relinearisation", &call]);
 
     let before = ["secret.key", "public.key", "eval.keys"].map(|name| sandbox.read(&format!("keys/{name}")));
@@ -52,6 +52,22 @@ fn keys_for_another_program_are_added() {
     assert!(text.starts_with("nothing to add"), "{text}");
     assert_eq!(sandbox.read("keys/eval.keys"), grown);
     assert_eq!(std::fs::read_dir(sandbox.path("keys")).expect("a directory").count(), 3, "nothing is left behind");
+}
+
+#[test]
+fn keys_for_a_model_that_names_columns_are_added_as_the_refusal_says() {
+    let sandbox = Sandbox::with_table("add-names");
+    // Keys without rotations.
+    sandbox.write("line.json", br#"{"coefficients": [0, 0.5]}"#);
+    let keygen = ["keygen", "--out", "keys", "--program", "polynomial", "--model", "line.json"];
+    sandbox.done(&[&keygen[..], &["--rows", "12", "--columns", "3", "--params", "small.params"]].concat());
+    sandbox.done(&["encrypt", "--key", "keys/public.key", "table.csv", "-o", "table.ct"]);
+    sandbox.write("named.json", br#"{"weights": [1, 2], "columns": ["bp", "age"]}"#);
+    let eval = ["eval", "linear", "--keys", "keys/eval.keys", "--model", "named.json", "table.ct", "-o", "out.ct"];
+    let call = "keygen --add --out keys --program linear --model named.json --rows 12 --columns age,bmi,bp";
+    sandbox.refused(&eval, &[&format!("noren {call}\n")]);
+    sandbox.done(&call.split(' ').collect::<Vec<_>>());
+    sandbox.done(&eval);
 }
 
 #[test]

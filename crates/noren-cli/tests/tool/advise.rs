@@ -61,8 +61,17 @@ fn clients_and_limits_change_the_advice() {
         (&["--server-memory", "10"][..], "nearest is TFHE"),
         (&["--client", "toaster"], "pi-zero"),
         (&["--instances", "0"], "instances"),
+        (&["--server-seconds=nan"], "a positive number of seconds"),
+        (&["--client-seconds=-1"], "a positive number of seconds"),
     ] {
         sandbox.refused(&with(more), &[word]);
+    }
+    // 2^64 bytes, of which a word holds none.
+    for limit in ["--server-memory", "--client-memory"] {
+        let output = sandbox.run(&with(&[limit, "17592186044416"]));
+        let message = String::from_utf8(output.stderr).expect("text");
+        assert!(!output.status.success() && message.contains("at most 17592186044415 MiB"), "{message}");
+        sandbox.done(&with(&[limit, "17592186044415"]));
     }
 }
 
@@ -78,4 +87,7 @@ fn what_is_missing_is_named() {
     }
     sandbox.write("wrong.json", b"{}");
     sandbox.refused(&["advise", "compare", "--integer", "8", "--machine", "wrong.json"], &["noren calibrate"]);
+    // Before anything is measured.
+    sandbox.refused(&["calibrate", "--out", "wrong.json"], &["wrong.json exists", "--force"]);
+    sandbox.refused(&["calibrate", "--out", "none/machine.json"], &["none"]);
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, table};
 
 /// Keys of the preset without security, in `keys`.
 fn toy(name: &str) -> Sandbox {
@@ -12,6 +12,23 @@ fn toy(name: &str) -> Sandbox {
     let seed = "5".repeat(64);
     sandbox.done(&["keygen", "--out", "keys", "--bootstrap", "toy", "--rotations=3,-1", "--seed", &seed]);
     sandbox
+}
+
+/// Runs a program whose keys lack rotations, and adds what the refusals ask for until it is done.
+pub fn follow(sandbox: &Sandbox, eval: &[&str], directory: &str) {
+    for added in 0..32 {
+        let output = sandbox.run(eval);
+        if output.status.success() {
+            assert!(added > 0, "nothing was missing");
+            return;
+        }
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        let call = message.split_once("noren ").map(|(_, call)| call.trim()).expect("a call");
+        let begin = format!("keygen --add --out {directory} --rotations ");
+        assert!(message.contains(&format!("{directory}/bootstrap.keys: ")) && call.starts_with(&begin), "{message}");
+        sandbox.done(&call.split(' ').collect::<Vec<_>>());
+    }
+    panic!("{eval:?} lacks more and more");
 }
 
 #[test]
@@ -219,8 +236,17 @@ fn tables_get_new_levels_and_programs_bootstrap_by_themselves() {
     sandbox.done(&eval(&["mean"], ["table.ct", "-o", "mean.ct"]));
     sandbox.done(&["decrypt", "--key", "keys/secret.key", "mean.ct", "-o", "mean.csv"]);
     assert!(within(&sandbox.numbers("mean.csv", 1), &[0.625]));
+    // What the keys lack is added to where they lie.
+    std::fs::rename(sandbox.path("keys"), sandbox.path("far")).expect("a directory");
+    sandbox.write("wide.csv", table().as_bytes());
+    sandbox.done(&["encrypt", "--key", "far/public.key", "wide.csv", "-o", "wide.ct"]);
+    let covariance = ["eval", "covariance", "--keys", "far/bootstrap.keys", "wide.ct", "-o", "covariance.ct"];
+    follow(&sandbox, &covariance, "far");
+    std::fs::rename(sandbox.path("far"), sandbox.path("keys")).expect("a directory");
     let model = eval(&["bootstrap", "--model", "line.json"], ["half.ct", "-o", "no.ct"]);
     sandbox.refused(&model, &["line.json", "takes no model"]);
+    let number = eval(&["bootstrap", "--number", "1"], ["half.ct", "-o", "no.ct"]);
+    sandbox.refused(&number, &["--number: found bootstrap, needed none", "keys/bootstrap.keys has bootstrapping keys"]);
     let wrong = ["eval", "bootstrap", "--keys", "keys/public.key", "half.ct", "-o", "no.ct"];
     sandbox.refused(&wrong, &["keys/public.key", "bootstrapping keys"]);
     sandbox.refused(&eval(&["bootstrap"], ["keys/public.key", "-o", "no.ct"]), &["keys/public.key", "public key"]);

@@ -101,6 +101,12 @@ fn matrices_and_keys_that_do_not_fit_are_refused() {
         sandbox.write("bad.csv", text.as_bytes());
         sandbox.refused(&eval("keys/eval.keys", "bad.csv", "table.ct"), parts);
     }
+    // Verbs without --missing do not advise it.
+    for missing in ["nan", ""] {
+        sandbox.write("bad.csv", table([2, ROWS], "").replacen('1', missing, 1).as_bytes());
+        let eval = eval("keys/eval.keys", "bad.csv", "table.ct");
+        sandbox.refused(&eval, &["bad.csv: row 1, column 1", "needed a finite number: none may be missing\n"]);
+    }
     sandbox.done(&["keygen", "--out", "bare", "--integers", "ring.params"]);
     sandbox.refused(&eval("bare/eval.keys", "matrix.csv", "table.ct"), &["table.ct"]);
     sandbox.refused(&eval("keys/public.key", "matrix.csv", "table.ct"), &["keys/public.key", "evaluation keys"]);

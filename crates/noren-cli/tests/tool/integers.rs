@@ -68,6 +68,20 @@ fn signed_numbers_are_for_who_asks_for_them() {
 }
 
 #[test]
+fn keys_are_planned_as_they_are_made() {
+    let sandbox = Sandbox::new("integers-planned");
+    sandbox.integers("small.params", 10, 65537, 3);
+    // 512 steps are once around, and 513 as many as one.
+    let keygen = ["keygen", "--out", "keys", "--integers", "small.params", "--rotations", "1,1,0,512,513,-1"];
+    let text = sandbox.done(&[&keygen[..], &["--plan-only"]].concat());
+    assert!(text.contains("3 keys: products, and 2 rotations"), "{text}");
+    let plan = &sandbox.json(&keygen)["plan"];
+    assert_eq!((&plan["evaluation_keys"], &plan["rotations"]), (&3.into(), &vec![1, -1].into()));
+    let keys = sandbox.json(&["inspect", "keys/eval.keys"]);
+    assert_eq!(keys["evaluation_keys"].as_array().map(Vec::len), Some(3), "{keys}");
+}
+
+#[test]
 fn what_is_no_residue_is_refused_by_its_place() {
     let sandbox = with_keys("residues");
     for (text, needed) in [

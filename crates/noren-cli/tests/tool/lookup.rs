@@ -139,6 +139,49 @@ fn x_and_y_may_come_in_two_tables_and_x_alone() {
 }
 
 #[test]
+fn x_and_y_of_two_tables_may_have_domains_of_their_own() {
+    let sandbox = with_keys("unlike", "16,7");
+    prepare(&sandbox, &["--function", "div", "--domain", "16,7", "--undefined", "0"]);
+    sandbox.write("x.csv", b"x\n15\n9\n14\n");
+    sandbox.write("y.csv", b"note,y\n1,2\n1,0\n1,6\n");
+    let encrypt = |input: &str, output: &str, options: &str| {
+        let encrypt = ["encrypt", "--key", "keys/public.key", input, "-o", output, "--force"];
+        sandbox.done(&encrypt.into_iter().chain(options.split(' ')).collect::<Vec<_>>());
+    };
+    let eval = ["eval", "lookup", "--keys", "keys/lookup.keys", "--function", "f.prepared", "x.ct", "y.ct"];
+    let eval = [&eval[..], &["-o", "results.ct"]].concat();
+    let advice = "encrypt with --domain 7 --beside 16\n";
+    encrypt("x.csv", "x.ct", "--domain 16");
+    encrypt("y.csv", "y.ct", "--columns y --domain 7");
+    sandbox.refused(&eval, &["y.ct: column 1", "numbers in 8 slots each", "needed 16 slots", advice]);
+    encrypt("y.csv", "y.ct", "--columns y --domain 16");
+    sandbox.refused(&eval, &["y.ct: column 1", "numbers below 16", "needed numbers below 7", advice]);
+    encrypt("y.csv", "y.ct", "--domain 16");
+    let second = [&eval[..], &["--columns", "x,y"]].concat();
+    sandbox.refused(&second, &["encrypt with --columns y --domain 7 --beside 16\n"]);
+    encrypt("x.csv", "x.ct", "--domain 17");
+    sandbox.refused(&eval, &["x.ct: column 1", "encrypt with --domain 16\n"]);
+    // What was advised.
+    encrypt("x.csv", "x.ct", "--domain 16");
+    encrypt("y.csv", "y.ct", "--columns y --domain 7 --beside 16");
+    sandbox.done(&eval);
+    sandbox.done(&["decrypt", "--key", "keys/secret.key", "results.ct", "-o", "out.csv"]);
+    assert_eq!(sandbox.text("out.csv"), "result\n7\n0\n2\n");
+    // Both in one table, in another order, among others.
+    sandbox.write("wide.csv", b"y,note,x\n2,5,15\n6,5,14\n");
+    let one = ["eval", "lookup", "--keys", "keys/lookup.keys", "--function", "f.prepared", "wide.ct", "-o", "one.ct"];
+    let one = [&one[..], &["--columns", "x,y"]].concat();
+    encrypt("wide.csv", "wide.ct", "--domain 16");
+    sandbox.refused(&one, &["wide.ct: column 1 (\"y\")", "encrypt with --columns y,x --domain 7,16\n"]);
+    encrypt("wide.csv", "wide.ct", "--columns y,x --domain 7,16");
+    sandbox.done(&one);
+    let alone = ["encrypt", "--key", "keys/public.key", "x.csv", "--beside", "16", "-o", "no.ct"];
+    assert_eq!(sandbox.run(&alone).status.code(), Some(2));
+    let large = ["encrypt", "--key", "keys/public.key", "x.csv", "--domain", "16", "--beside", "98", "-o", "no.ct"];
+    sandbox.refused(&large, &["98", "the plaintext modulus 97"]);
+}
+
+#[test]
 fn plans_are_told_before_anything_is_made() {
     let sandbox = Sandbox::new("lookup-plan");
     let plan = sandbox.json(&["plan", "--lookup", "32768"]);

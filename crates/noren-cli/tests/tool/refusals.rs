@@ -92,7 +92,7 @@ fn keys_of_other_parameters_are_refused() {
 #[test]
 fn missing_keys_are_named() {
     let sandbox = encrypted("missing", "sum");
-    let shape = "--rows 12 --columns 3";
+    let shape = "--rows 12 --columns age,bmi,bp";
     sandbox.refused(
         &eval("covariance", "keys/eval.keys", "table.ct"),
         // A column takes 16 slots, and the next one lies beside it.
@@ -106,7 +106,7 @@ fn tables_other_than_planned_are_refused_with_both_shapes() {
     let rows: String = (0..300).map(|row| format!("{row},1,2\n")).collect();
     sandbox.write("long.csv", format!("age,bmi,bp\n{rows}").as_bytes());
     sandbox.done(&["encrypt", "--key", "keys/public.key", "long.csv", "-o", "long.ct"]);
-    let needed = ["mean on a table of 300 rows and 3 columns", "rotation by 256", "--rows 300 --columns 3"];
+    let needed = ["mean on a table of 300 rows and 3 columns", "rotation by 256", "--rows 300 --columns age,bmi,bp"];
     sandbox.refused(&eval("mean", "keys/eval.keys", "long.ct"), &needed);
 }
 
@@ -157,6 +157,8 @@ fn damaged_and_foreign_files_are_refused() {
 #[test]
 fn outputs_that_cannot_be_written_are_refused() {
     let sandbox = encrypted("outputs", "mean");
+    let long = ["n".repeat(252), "\u{e9}".repeat(126)].map(|stem| stem + ".ct");
+    let too_long = "n".repeat(253) + ".ct";
     let to = |output| ["eval", "mean", "--keys", "keys/eval.keys", "table.ct", "-o", output];
     sandbox.refused(&to("no/such/out.ct"), &["no/such", "does not exist", "mkdir -p no/such"]);
     sandbox.refused(&to("table.csv/out.ct"), &["table.csv/out.ct", "a file"]);
@@ -173,6 +175,27 @@ fn outputs_that_cannot_be_written_are_refused() {
             message.contains("No space left") && message.contains("all output files of this run are complete"),
             "{message}"
         );
+    }
+    // Every name that the file system takes, and others before the work.
+    for name in &long {
+        sandbox.done(&to(name));
+        assert!(sandbox.exists(name));
+    }
+    sandbox.refused(&to(&too_long), &["nnn.ct: ", "too long"]);
+    if cfg!(target_os = "linux") {
+        // The plan comes before all work.
+        sandbox.integers("small.integers", 10, 65537, 3);
+        let program = ["--program", "mean", "--rows", "12", "--columns", "3", "--params", "small.params"];
+        for kind in [&program[..], &["--integers", "small.integers"], &["--tfhe", "TOY_BOOL"]] {
+            for more in [&[][..], &["--plan-only"]] {
+                let full = fs::File::options().write(true).open("/dev/full").expect("a device that is always full");
+                let keygen = [&["keygen", "--out", "new"], kind, more].concat();
+                let output = sandbox.command(&keygen).stdout(full).output().expect("runs");
+                let message = String::from_utf8_lossy(&output.stderr).into_owned();
+                assert!(output.status.code() == Some(1) && !sandbox.exists("new"), "{keygen:?}: {message}");
+                assert!(message.contains("nothing was written") && !message.contains("complete"), "{message}");
+            }
+        }
     }
     sandbox.refused(
         &decrypt("keys/secret.key", "table.ct").map(|a| if a == "out.csv" { "out.txt" } else { a }),
@@ -206,6 +229,7 @@ fn models_that_do_not_suit_are_refused() {
         ("linear", r#"{"weights": [1, 2]}"#, &["model.json", "weights: expected 3, found 2"][..]),
         ("linear", r#"{"weights": [1, 2, 3], "mean": [1]}"#, &["means: expected 3, found 1"]),
         ("linear", r#"{"weights": [1], "columns": ["height"]}"#, &["height", "age"]),
+        ("linear", r#"{"weights": [[1, 2, 3], [1, 2, 4]], "outputs": ["p", "p"]}"#, &["outputs is \"p\" once more"]),
         ("logistic", r#"{"weights": [1, 2, 3]}"#, &["interval"]),
         ("logistic", r#"{"weights": [1, 2, 3, 4], "interval": 8}"#, &["weights: expected 3, found 4"]),
         ("polynomial", r#"{"coefficients": []}"#, &["model.json"]),
@@ -218,6 +242,9 @@ fn models_that_do_not_suit_are_refused() {
         sandbox.refused(&eval, needed);
     }
     sandbox.refused(&eval("linear", "keys/eval.keys", "table.ct"), &["model is missing for linear", "weights"]);
+    sandbox.write("bounds.json", br#"{"age": 100, "bmi": 100, "bp": 1, "bp": 100}"#);
+    let bounds = ["encrypt", "--key", "keys/public.key", "table.csv", "-o", "no.ct", "--bounds", "bounds.json"];
+    sandbox.refused(&bounds, &["bounds.json: the file", "a second bound of column \"bp\""]);
     sandbox.write("model.json", br#"{"weights": [1, 2], "interval": 8}"#);
     let keygen = ["keygen", "--out", "new", "--program", "logistic", "--rows", "12", "--columns", "3"];
     sandbox.refused(&[&keygen[..], &["--model", "model.json"]].concat(), &["weights: expected 3, found 2"]);

@@ -56,6 +56,8 @@ const INPUTS: &[&str] = &[
     "decrypt --key {} table.ct -o out.csv",
     "decrypt --key keys/secret.key {} -o out.csv",
     "expand {} -o out",
+    "advise --workload {}",
+    "advise compare --integer 8 --machine {}",
     "prepare --params {} --function max --domain 16 -o out",
     "prepare --params integers.params --table {}.csv -o out",
 ];

@@ -1,5 +1,6 @@
 //! Programs that compare the entries of tables of numbers, as users meet them.
 
+use crate::bootstrap::follow;
 use crate::sandbox::Sandbox;
 
 const TABLE: &str =
@@ -198,6 +199,13 @@ fn keys_of_others_and_missing_ones_are_refused() {
     }
     let other = ["eval", "argmin", "--keys", "other/bootstrap.keys", "table.ct", "-o", "out.ct"];
     sandbox.refused(&other, &["other/switching.keys", "belongs to key"]);
+    // Rotations that the keys lack are added to where they lie.
+    let far = ["keygen", "--out", "far", "--bootstrap", "toy", "--slots", "256", "--switching", "TOY_SWITCH"];
+    sandbox.done(&[&far[..], &["--seed", &"9".repeat(64)]].concat());
+    let rows: String = (0..20).map(|row| format!("{}\n", row * 7 % 20)).collect();
+    sandbox.write("far.csv", format!("a\n{rows}").as_bytes());
+    sandbox.done(&["encrypt", "--key", "far/public.key", "far.csv", "-o", "far.ct"]);
+    follow(&sandbox, &["eval", "rank", "--keys", "far/bootstrap.keys", "far.ct", "-o", "rank.ct"], "far");
     let own = ["--switching-keys", "keys/switching.keys", "--server-keys", "keys/server.keys"];
     sandbox.refused(&[&other[..], &own].concat(), &["table.ct", "belongs to key"]);
     // Keys that are where they are not looked for.
@@ -220,6 +228,7 @@ fn what_cannot_be_compared_is_refused() {
         ("argmin", &["--number", "3"], ["--number", "argmin takes none"]),
         ("argmax", &["--columns", "weight"], ["--columns", "age, bmi, dose"]),
         ("argmax", &["--columns", "3"], ["--columns", "0 to 2"]),
+        ("argmax", &["--columns", "bmi,age,bmi"], ["--columns", "\"bmi\" once more"]),
         ("argmax", &["--model", "model.json"], ["--model", "argmax"]),
         ("argmax", &["--type", "uint8", "--function", "gcd"], ["--function", "argmax takes none"]),
         ("argmin", &["--failure-budget=-64"], ["budget is 2^-64", "bootstraps"]),

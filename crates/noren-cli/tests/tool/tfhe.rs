@@ -77,7 +77,7 @@ fn programs_of_columns_are_those_of_numbers() {
     for (program, columns, number, expected) in [
         ("threshold", "a", "90", column(A.map(|a| i64::from(a >= 90)))),
         ("div", "b", "10", column(B.map(|b| b / 10))),
-        ("add", "1", "255", column(B.map(|b| (b + 255) % 256))),
+        ("add", "1", "2.55e2", column(B.map(|b| (b + 255) % 256))),
         ("shift-left", "a", "3", column(A.map(|a| (a << 3) % 256))),
     ] {
         assert_eq!(result(&sandbox, program, &["--columns", columns, "--number", number]), expected, "{program}");
@@ -192,7 +192,11 @@ fn lookups_that_no_keys_or_tables_allow_are_refused() {
     for (arguments, needed) in [
         (
             look_up(&["--function", "bytes.csv"]),
-            &["--circuit", "found none", "noren keygen --out keys --tfhe 2_2 --circuit"][..],
+            &[
+                "--circuit",
+                "found none",
+                "circuit.keys, for functions of inputs this wide: --circuit keys/circuit.keys\n",
+            ][..],
         ),
         (with(&["--function", "root"]), &["--function", "\"root\"", "div, mod, max", ".csv or .npy"]),
         (with(&["--function", "table.txt"]), &["table.txt", ".csv, .tsv, .npy, .parquet, .arrow or .feather"]),
@@ -203,7 +207,18 @@ fn lookups_that_no_keys_or_tables_allow_are_refused() {
         (with(&["--function", "max"]), &["found 24", "at most 16 bits"]),
         (with(&["--function", "max", "--columns", "a"]), &["--columns", "1 column", "2 columns for lookup"]),
         (with(&["--function", "max", "--columns", "a,c"]), &["int8", "unsigned", "Python"]),
-        (with(&["--function", "distance", "--columns", "a,a", "--type", "bool"]), &["value", "at most"]),
+        (
+            with(&["--function", "distance", "--columns", "a,a", "--type", "bool"]),
+            &["value of the function is 2, ", "at most 1 for bool"],
+        ),
+        (
+            with(&["--function", "div", "--columns", "a,a", "--undefined", "256"]),
+            &["--undefined: found 256, needed at most 255"],
+        ),
+        (eval("sum", &["--columns", "b,a,b"]), &["--columns", "\"b\" once more", "each column once"]),
+        (eval("largest", &["--columns", "a,0"]), &["--columns", "\"0\" once more"]),
+        (eval("add", &["--columns", "a", "--number", "5.5"]), &["--number: found 5.5, needed a whole number"]),
+        (eval("add", &["--columns", "a", "--number", "1e20"]), &["--number: found 1e20", "all its digits"]),
         (with(&["--function", "max", "--number", "3"]), &["--number", "lookup takes none"]),
         (eval("add", &["--circuit", "keys/circuit.keys"]), &["--circuit", "add takes none"]),
         (eval("add", &["--function", "max"]), &["--function", "add takes none"]),
@@ -213,6 +228,13 @@ fn lookups_that_no_keys_or_tables_allow_are_refused() {
     ] {
         sandbox.refused(&arguments, needed);
     }
+    // Without circuit keys there is a call that makes new ones, for tables that are encrypted again.
+    std::fs::remove_file(sandbox.path("keys/circuit.keys")).expect("a file");
+    let call = "keygen --out keys-circuit --tfhe TOY_2_2 --circuit";
+    let needed = ["made together with the secret key", &format!("noren {call}, and encrypts the table again")];
+    sandbox.refused(&look_up(&["--function", "bytes.csv"]), &needed);
+    sandbox.done(&call.split(' ').collect::<Vec<_>>());
+    assert!(sandbox.exists("keys-circuit/circuit.keys"));
     sandbox.refused(&["keygen", "--out", "bits", "--tfhe", "TOY_BOOL", "--circuit"], &["integers"]);
     assert!(!sandbox.exists("bits"));
 }

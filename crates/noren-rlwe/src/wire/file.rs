@@ -201,10 +201,23 @@ fn target(path: &Path) -> io::Result<PathBuf> {
     if fs::metadata(&target)?.is_file() { Ok(target) } else { Err(not_regular()) }
 }
 
-/// How the names of temporary files begin: that of a process and a count follow.
+/// How the names of temporary files begin: that of a process and a count follow. Of a long name a part and a digest of all of
+/// it stand for it, so that the file system takes the temporary name where it takes the name.
 fn hidden_start(name: &OsStr) -> OsString {
+    /// Bytes of the longest name that stands there as it is; with what is put around it, it has at most 137.
+    const LONGEST: usize = 100;
+    /// Bytes of the digest, two digits each.
+    const DIGEST: usize = 16;
     let mut start = OsString::from(".");
-    start.push(name);
+    let bytes = name.as_encoded_bytes();
+    if bytes.len() <= LONGEST {
+        start.push(name);
+    } else {
+        let text = name.to_string_lossy();
+        start.push(&text[..text.floor_char_boundary(LONGEST - 2 * DIGEST - 1)]);
+        start.push("~");
+        start.push(&blake3::hash(bytes).to_hex()[..2 * DIGEST]);
+    }
     start.push(".");
     start
 }

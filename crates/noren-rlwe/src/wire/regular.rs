@@ -26,6 +26,14 @@ pub fn open_leftover(path: &Path) -> io::Result<File> {
     open_checked(path, OpenOptions::new().write(true), true)
 }
 
+/// Refuses a place for a file where something else is, also behind links: a rename would put a file in the place of a device.
+///
+/// # Errors
+/// The kind of file that stands there.
+pub fn check_place(path: &Path) -> io::Result<()> {
+    fs::metadata(path).map_or(Ok(()), |found| check(&found))
+}
+
 /// Opens without waiting; refuses what is no regular file by the type of the open file.
 fn open_checked(path: &Path, options: &mut OpenOptions, refuse_links: bool) -> io::Result<File> {
     never_wait(options, refuse_links);

@@ -126,6 +126,31 @@ fn what_a_killed_writer_left_is_removed_and_nothing_else() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn the_longest_names_are_written_and_cleared_up_too() {
+    for length in [100, 101, 200, 254, 255] {
+        let scratch = Scratch::new(&format!("long-{length}"));
+        // Two names that differ at the end alone.
+        let [own, other] = ["a", "b"].map(|end| "n".repeat(length - 1) + end);
+        let path = scratch.path(&own);
+        let mut hidden = String::new();
+        file::write_atomically(&path, Access::Default, |half| {
+            hidden = scratch.names().into_iter().find(|name| name.ends_with(".tmp")).expect("being written");
+            file::remove_leftovers(&path);
+            half.write_all(b"whole")
+        })
+        .expect("a name that the file system takes");
+        assert_eq!((fs::read(&path).expect("written"), scratch.names()), (b"whole".to_vec(), vec![own]));
+        // As a killed process leaves it.
+        fs::write(scratch.path(&hidden), b"half").expect("writable");
+        file::remove_leftovers(&scratch.path(&other));
+        assert_eq!(scratch.names().len(), 2);
+        file::remove_leftovers(&path);
+        assert_eq!(scratch.names().len(), 1);
+    }
+}
+
 #[test]
 fn links_stay_and_what_they_point_to_is_replaced() {
     let scratch = Scratch::new("links");

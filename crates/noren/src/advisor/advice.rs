@@ -77,7 +77,8 @@ pub struct Report<'a, W = Workload> {
 /// The ways to do a workload, ordered by what is to be short.
 ///
 /// # Errors
-/// [`Error::Parameters`] for a workload that no scheme can be asked for, or a machine without costs of the threads; if no scheme
+/// [`Error::Parameters`] for a workload that no scheme can be asked for, limits that are no times, or a machine without costs
+/// of the threads; if no scheme
 /// can do the workload within the limits, with the nearest that is possible.
 ///
 /// # Examples
@@ -92,6 +93,7 @@ pub struct Report<'a, W = Workload> {
 /// ```
 pub fn advise(workload: &Workload, client: &Party, server: &Party, limits: &Limits) -> Result<Advice> {
     workload.check()?;
+    limits.check()?;
     let outcomes: Vec<Outcome> =
         Scheme::ALL.into_iter().map(|scheme| consider(scheme, workload, client, server)).collect::<Result<_>>()?;
     Advice::ranked(outcomes, Goal::of(workload), &limits.within(client, server), server)
@@ -213,6 +215,19 @@ impl<W: Serialize> Report<'_, W> {
 }
 
 impl Limits {
+    /// Refuses times that are no times: nothing is longer than what is not a number.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] names the limit.
+    pub(crate) fn check(&self) -> Result<()> {
+        for (name, limit) in [("server_seconds", self.server_seconds), ("client_seconds", self.client_seconds)] {
+            if let Some(seconds) = limit.filter(|seconds| !(seconds.is_finite() && *seconds > 0.0)) {
+                return Err(Error::parameter(name, seconds, "a positive number of seconds, or no limit"));
+            }
+        }
+        Ok(())
+    }
+
     /// The same, with the memory of the machines where no other limit is set.
     pub(crate) fn within(&self, client: &Party, server: &Party) -> Self {
         Self {

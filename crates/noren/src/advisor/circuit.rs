@@ -18,6 +18,11 @@ pub enum Placement {
     Apart,
 }
 
+/// The entries of a matrix in diagonals that are put in their places in the time of a step.
+const ENTRIES_IN_A_STEP: usize = 128;
+/// The terms of a weighted sum that are looked at in the time of a step.
+const TERMS_IN_A_STEP: usize = 16;
+
 /// A computation on slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlotCircuit {
@@ -78,6 +83,24 @@ impl SlotCircuit {
         match (self.placement, self.computation) {
             (Placement::Consecutive, Computation::Matrix { .. }) => 1,
             _ => slots / self.slots(),
+        }
+    }
+
+    /// About how many steps a [recorder](crate::circuits::recorder::Recorder) takes to go through the circuit, each as long as an
+    /// operation on a ciphertext without content.
+    #[must_use]
+    pub fn steps(&self) -> usize {
+        match (self.placement, self.computation) {
+            (_, Computation::Squarings { depth }) => depth,
+            (_, Computation::Polynomial { degree }) => degree,
+            (Placement::Consecutive, Computation::Matrix { rows, .. }) => {
+                self.slots().saturating_mul(rows.next_power_of_two()) / ENTRIES_IN_A_STEP
+            }
+            (Placement::Apart, Computation::Matrix { rows, columns }) => {
+                (rows.saturating_mul(columns) / TERMS_IN_A_STEP).saturating_add(rows).saturating_add(columns)
+            }
+            (Placement::Apart, _) => self.inputs(),
+            (Placement::Consecutive, _) => 1,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Candidates for integers one by one: circuits of lookups in TFHE.
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 
 use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Scheme};
 use crate::advisor::price::Party;
@@ -19,6 +19,9 @@ const TABLE_BITS: u32 = 16;
 /// The bootstraps that a circuit bootstrap of a digit takes as long as, with its part of the tree of choices: from the times of
 /// tables of two integers of 8 bits.
 pub(crate) const BOOTSTRAPS_OF_CHOICE: f64 = 4.8;
+
+/// The most terms of a sum whose circuit is made.
+const MOST_TERMS: usize = 512;
 
 /// TFHE.
 pub(super) fn tfhe(workload: &Workload, client: &Party, server: &Party) -> Result<Outcome> {
@@ -69,7 +72,21 @@ pub(super) fn tfhe(workload: &Workload, client: &Party, server: &Party) -> Resul
 /// The rounds of bootstraps of one instance, or why there are none.
 fn rounds(computation: Computation, bits: u32, width: usize) -> Result<std::result::Result<Vec<(usize, f64)>, String>> {
     let cost = |operation: Operation| operation.cost(width, Shape::Lean);
-    let times = |cost: Cost, count: usize| (cost.rounds, (count * cost.bootstraps) as f64 / cost.rounds.max(1) as f64);
+    let times =
+        |cost: Cost, count: usize| (cost.rounds, count as f64 * cost.bootstraps as f64 / cost.rounds.max(1) as f64);
+    // As often as said, one after the other.
+    let in_turn = |cost: Cost, count: usize| (cost.rounds * count, times(cost, 1).1);
+    // `each` sums of `count` terms: of many terms sums of sums, since the circuit of a sum has a part for each term.
+    let sums = |count: usize, each: usize| {
+        let (mut left, mut rounds) = (count, Vec::new());
+        while left > MOST_TERMS {
+            let groups = left.div_ceil(MOST_TERMS);
+            rounds.push(times(cost(Operation::Sum(left.div_ceil(groups)))?, each * groups));
+            left = groups;
+        }
+        rounds.push(times(cost(Operation::Sum(left))?, each));
+        Ok::<_, Error>(rounds)
+    };
     Ok(Ok(match computation {
         Computation::Product { count } => {
             let (multiply, mut left, mut rounds) = (cost(Operation::Mul)?, count, Vec::new());
@@ -79,21 +96,19 @@ fn rounds(computation: Computation, bits: u32, width: usize) -> Result<std::resu
             }
             rounds
         }
-        Computation::Sum { count } => vec![times(cost(Operation::Sum(count))?, 1)],
-        Computation::InnerProduct { length } => {
-            vec![times(cost(Operation::Mul)?, length), times(cost(Operation::Sum(length))?, 1)]
-        }
-        Computation::Squarings { depth } => vec![times(cost(Operation::Mul)?, 1); depth],
+        Computation::Sum { count } => sums(count, 1)?,
+        Computation::InnerProduct { length } => [vec![times(cost(Operation::Mul)?, length)], sums(length, 1)?].concat(),
+        Computation::Squarings { depth } => vec![in_turn(cost(Operation::Mul)?, depth)],
         Computation::Polynomial { degree } => {
             // By Horner.
             let (multiply, add) = (cost(Operation::Mul)?, cost(Operation::AddKnown(1))?);
-            (0..degree).flat_map(|_| [times(multiply, 1), times(add, 1)]).collect()
+            vec![in_turn(multiply, degree), in_turn(add, degree)]
         }
         Computation::Matrix { rows, columns } => {
             // Entries of as many bits as the values: the most costly number.
             let entry = u64::MAX >> (u64::BITS - bits);
             let multiply = cost(Operation::MulKnown(entry))?;
-            vec![times(multiply, rows * columns), times(cost(Operation::Sum(columns))?, rows)]
+            [vec![times(multiply, rows * columns)], sums(columns, rows)?].concat()
         }
         Computation::Compare => vec![times(cost(Operation::Compare(Comparison::Lt))?, 1)],
         Computation::Table { inputs: 1 } if bits <= LOOKUP_BITS => vec![(1, f64::from(bits.div_ceil(DIGIT_BITS)))],

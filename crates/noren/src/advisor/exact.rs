@@ -8,7 +8,7 @@ use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Scheme};
 use crate::advisor::circuit::SlotCircuit;
 use crate::advisor::price::{Party, Price};
 use crate::advisor::rank::{Goal, cheapest};
-use crate::advisor::reals::circuits;
+use crate::advisor::reals::{circuits, no_room};
 use crate::advisor::slots::{SlotDraft, Slots};
 use crate::advisor::work::{Unit, Work};
 use crate::advisor::workload::{Computation, Values, Workload};
@@ -67,9 +67,7 @@ pub(super) fn vectors<S: IntegerScheme>(
     }
     match cheapest(found, &Goal::of(workload)) {
         Some(best) => Ok(Ok(best)),
-        None => {
-            Ok(scheme.rejects(refused.unwrap_or_else(|| "a vector has more values than a row of slots".to_owned())))
-        }
+        None => Ok(scheme.rejects(refused.unwrap_or_else(|| no_room(workload, MOST_SLOTS)))),
     }
 }
 
@@ -84,8 +82,8 @@ fn vectors_in<S: IntegerScheme>(
 ) -> Result<std::result::Result<Candidate, String>> {
     let scaled = scheme == Scheme::Bfv;
     let mut refused = String::new();
+    let usage = record(&circuit, slots)?;
     for modulus in moduli(bits, slots) {
-        let usage = record(&circuit, slots)?;
         let (terms, plain) = sums(workload.computation, &usage);
         let needed = Requirements {
             depth: usage.depth.saturating_sub(plain),
@@ -105,7 +103,7 @@ fn vectors_in<S: IntegerScheme>(
         };
         // A smaller ring than asked for there is not; in a larger one the circuit has more slots.
         let row = parameters.row_slots();
-        let usage = record(&circuit, row)?;
+        let usage = if row == slots { usage } else { record(&circuit, row)? };
         let single = circuit.instances(2 * row) == circuit.instances(row);
         let in_row = circuit.instances(row);
         let runs = workload.instances.div_ceil(if single { in_row } else { 2 * in_row });

@@ -19,6 +19,8 @@ use crate::switching::{Parameters as SwitchingParameters, Steps};
 
 /// The most slots of a ciphertext.
 const MOST_SLOTS: usize = 1 << 16;
+/// The most steps of circuits that are gone through.
+const MOST_STEPS: usize = 1 << 17;
 /// Bits beside the precision that sums and the encoding take.
 const SPARE_BITS: f64 = 1.0;
 /// The first prime is larger than the largest value at the scale by this many bits: one for the sign, one for the error.
@@ -26,13 +28,19 @@ const RANGE_BITS: u32 = 2;
 /// The largest first prime.
 const FIRST_BITS: u32 = 50;
 
-/// The circuits that a computation may be, each with the sizes of ciphertexts that are worth a try.
-pub(super) fn circuits(workload: &Workload, most_slots: usize) -> Vec<(SlotCircuit, Vec<usize>)> {
+/// The circuits that a computation may be.
+fn placements(workload: &Workload) -> Vec<SlotCircuit> {
     let of = |placement| SlotCircuit { computation: workload.computation, placement };
     let mut circuits = vec![of(Placement::Consecutive)];
     if of(Placement::Apart).inputs() != circuits[0].inputs() || of(Placement::Apart).slots() != circuits[0].slots() {
         circuits.push(of(Placement::Apart));
     }
+    circuits
+}
+
+/// The circuits that a computation may be, each with the sizes of ciphertexts that are worth a try: those that ciphertexts have
+/// room for, and that are short enough to be gone through a few times.
+pub(super) fn circuits(workload: &Workload, most_slots: usize) -> Vec<(SlotCircuit, Vec<usize>)> {
     let sizes = |circuit: SlotCircuit| {
         let (least, single) = (circuit.slots(), circuit.instances(circuit.slots()));
         let wanted = match circuit.instances(2 * circuit.slots()) > single {
@@ -43,14 +51,28 @@ pub(super) fn circuits(workload: &Workload, most_slots: usize) -> Vec<(SlotCircu
         sizes.extend([least, wanted]);
         sizes.sort_unstable();
         sizes.dedup();
-        sizes.retain(|&size| size <= most_slots);
+        sizes.retain(|size| (least..=most_slots).contains(size));
         (circuit, sizes)
     };
-    circuits.into_iter().map(sizes).filter(|(_, sizes)| !sizes.is_empty()).collect()
+    let short = placements(workload).into_iter().filter(|circuit| circuit.steps() <= MOST_STEPS);
+    short.map(sizes).filter(|(_, sizes)| !sizes.is_empty()).collect()
+}
+
+/// Why there are no [`circuits`].
+pub(super) fn no_room(workload: &Workload, most_slots: usize) -> String {
+    let fitting = placements(workload).into_iter().filter(|circuit| circuit.slots() <= most_slots);
+    match fitting.map(|circuit| circuit.steps()).find(|&steps| steps > MOST_STEPS) {
+        Some(steps) => {
+            format!(
+                "a circuit of {steps} steps: advice goes through up to {MOST_STEPS}, ask for the parts of a larger one"
+            )
+        }
+        None => "a vector has more values than a ciphertext slots".to_owned(),
+    }
 }
 
 /// What a circuit asks of CKKS in ciphertexts of this many slots.
-pub(super) fn record(circuit: &SlotCircuit, slots: usize) -> Result<CircuitUsage> {
+fn record(circuit: &SlotCircuit, slots: usize) -> Result<CircuitUsage> {
     let recorder = Recorder::new();
     let inputs = vec![recorder.fresh_repeated(slots, circuit.slots()); circuit.inputs()];
     circuit.run(&recorder, &inputs, circuit.real_coefficient())?;
@@ -74,17 +96,18 @@ pub(super) fn leveled(workload: &Workload, client: &Party, server: &Party) -> Re
     let (mut found, mut refused) = (Vec::new(), None);
     for (circuit, sizes) in circuits(workload, MOST_SLOTS) {
         for slots in sizes {
-            let depth = record(&circuit, slots)?.depth;
+            let usage = record(&circuit, slots)?;
             let precision_bits = bits + error_bits(workload.computation) + SPARE_BITS;
-            let needed = Requirements { depth, precision_bits, slots, ..Requirements::default() };
+            let needed = Requirements { depth: usage.depth, precision_bits, slots, ..Requirements::default() };
             match with_room(&needed, terms(workload.computation)) {
-                Ok(parameters) => found.push(leveled_in(workload, client, server, circuit, slots, parameters)?),
+                Ok(parameters) => {
+                    found.push(leveled_in(workload, client, server, (circuit, usage), slots, parameters)?)
+                }
                 Err(error) => refused = Some(error),
             }
         }
     }
-    let reason =
-        || refused.map_or_else(|| "a vector has more values than a ciphertext slots".to_owned(), |e| e.to_string());
+    let reason = || refused.map_or_else(|| no_room(workload, MOST_SLOTS), |error| error.to_string());
     let goal = Goal::of(workload);
     match cheapest(found, &goal) {
         Some(best) => Ok(Ok(best)),
@@ -115,11 +138,10 @@ fn leveled_in(
     workload: &Workload,
     client: &Party,
     server: &Party,
-    circuit: SlotCircuit,
+    (circuit, usage): (SlotCircuit, CircuitUsage),
     slots: usize,
     parameters: Parameters,
 ) -> Result<Candidate> {
-    let usage = record(&circuit, slots)?;
     let (top, runs) = (parameters.max_level(), workload.instances.div_ceil(circuit.instances(slots)));
     let draft = SlotDraft {
         slots: Slots::Reals,
@@ -160,7 +182,7 @@ pub(super) fn renewed(workload: &Workload, client: &Party, server: &Party) -> Re
         return Ok(Err(rejection));
     }
     let mut found = Vec::new();
-    let mut reason = "a vector has more values than a ciphertext slots".to_owned();
+    let mut reason = no_room(workload, MOST_SLOTS);
     for preset in [Preset::N16, Preset::N16Precise] {
         let spec = preset.spec();
         for (circuit, sizes) in circuits(workload, 1 << spec.log_slots) {

@@ -1,12 +1,14 @@
 //! The file of this machine's costs.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use noren_math::kernels;
 use noren_rlwe::error::{Error, Result};
-use noren_rlwe::wire::file::{Access, write_atomically};
+use noren_rlwe::wire::file::{self, Access, write_atomically};
+use noren_rlwe::wire::publish::Destination;
+use noren_rlwe::wire::regular;
 
 use crate::advisor::calibrate::calibrate;
 use crate::advisor::machine::Machine;
@@ -27,20 +29,25 @@ impl Machine {
     /// # Errors
     /// [`Error::Io`] if it cannot be read, and as [`parse`](Self::parse).
     pub fn load(path: &Path) -> Result<Self> {
+        /// Costs of a machine have some kilobytes.
+        const MAX_BYTES: u64 = 1 << 24;
         let failed = |source| Error::Io { path: path.to_owned(), source };
-        Self::parse(&fs::read_to_string(path).map_err(failed)?)
+        let text = String::from_utf8(file::read(path, MAX_BYTES)?);
+        Self::parse(&text.map_err(|error| failed(io::Error::new(ErrorKind::InvalidData, error)))?)
     }
 
     /// Writes the machine to a file, as a whole or not at all; folders are made where they are missing.
     ///
     /// # Errors
-    /// [`Error::Io`] with the path.
-    pub fn save(&self, path: &Path) -> Result<()> {
-        let failed = |source| Error::Io { path: path.to_owned(), source };
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+    /// [`Error::Io`] with the path, also for what is no regular file; [`Error::Exists`] for a file that is kept.
+    pub fn save<'p>(&self, to: impl Into<Destination<'p>>) -> Result<()> {
+        let to = to.into();
+        let failed = |source| Error::Io { path: to.path.to_owned(), source };
+        regular::check_place(to.path).map_err(failed)?;
+        if let Some(folder) = to.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(failed)?;
         }
-        write_atomically(path, Access::Default, |file| file.write_all(self.to_json().as_bytes()))
+        write_atomically(to, Access::Default, |file| file.write_all(self.to_json().as_bytes()))
     }
 
     /// This machine, if the [usual file](Self::default_path) has its costs, of this version of noren, this processor and this
@@ -79,7 +86,7 @@ impl Machine {
         let machine = calibrate(&[1, threads], progress)?;
         if let Some(path) = Self::default_path() {
             // Where it cannot be written, it is measured again next time.
-            let _ = machine.save(&path);
+            let _ = machine.save(path.as_path());
         }
         Ok(machine)
     }

@@ -35,15 +35,16 @@ impl TorusDraft {
         let parameters = Preset::named(self.set)?.parameters()?;
         let (own, other) =
             (costs(&client.machine, self.set, client.threads)?, costs(&server.machine, self.set, server.threads)?);
-        let samples = |count: usize| (count * self.runs) as f64;
+        let samples = |count: usize| count as f64 * self.runs as f64;
+        let sample_bytes = (WORD * (parameters.torus().dimension() as u64 + 1)) as f64;
         let mut price = Price {
             keys_seconds: own.client_key * 1e-9,
             encrypt_seconds: samples(self.inputs) * own.encrypt * 1e-9,
             decrypt_seconds: samples(self.results) * own.decrypt * 1e-9,
             prepare_seconds: (other.server_key - other.client_key).max(0.0) * 1e-9,
             key_bytes: other.client_key_bytes,
-            input_bytes: SEED_BYTES + samples(self.inputs) as u64 * WORD,
-            result_bytes: samples(self.results) as u64 * WORD * (parameters.torus().dimension() as u64 + 1),
+            input_bytes: SEED_BYTES + (samples(self.inputs) * WORD as f64) as u64,
+            result_bytes: (samples(self.results) * sample_bytes) as u64,
             client_memory: PROCESS_BYTES + (2 << 20),
             ..Price::default()
         };
@@ -52,8 +53,9 @@ impl TorusDraft {
             let seconds = batch * other.bootstrap(batch.ceil() as usize) * 1e-9;
             price.add_part("bootstraps", rounds as f64 * batch, rounds as f64 * seconds);
         }
-        let held = price.input_bytes / WORD * WORD * (parameters.torus().dimension() as u64 + 1);
-        price.server_memory = PROCESS_BYTES + other.server_key_bytes + held + price.result_bytes;
+        let held = ((price.input_bytes / WORD) as f64 * sample_bytes) as u64;
+        let own = PROCESS_BYTES + other.server_key_bytes;
+        price.server_memory = own.saturating_add(held).saturating_add(price.result_bytes);
         Ok(price)
     }
 

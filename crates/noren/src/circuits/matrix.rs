@@ -88,10 +88,13 @@ impl<T: Scalar> Matrix<T> {
             // Keys for larger periods serve too, and those for every vector, with their number of baby steps.
             let most = least.next_power_of_two().max(period);
             let periods = std::iter::successors(Some(period), |period| Some(2 * period)).take_while(|&p| p <= slots);
-            let shared = LinearMap::dense_in(most, self.rows, self.columns, &self.entries)?;
-            let shared = shared.with_baby_steps(self.windowed.baby_steps());
-            let maps = periods.map(|period| self.repeated(period));
-            for map in maps.chain([shared]).flatten() {
+            let shared = || {
+                LinearMap::dense_in(most, self.rows, self.columns, &self.entries)?
+                    .with_baby_steps(self.windowed.baby_steps())
+            };
+            // Made only if it is needed: a map has as many entries as all its diagonals.
+            let maps = periods.map(|period| self.repeated(period)).chain(std::iter::once_with(shared));
+            for map in maps.flatten() {
                 if ev.check_rotations(x, &map.rotations()).is_ok() {
                     return map.apply(ev, x);
                 }

@@ -29,6 +29,8 @@ use crate::schemes::slots::{Bounds, GiantStep, Scalar, SlotEvaluator};
 pub struct Recorder<T = f64> {
     usage: Mutex<CircuitUsage>,
     held: Arc<Mutex<Tally>>,
+    /// The most terms of a sum.
+    terms: Mutex<f64>,
     scalar: PhantomData<fn() -> T>,
 }
 
@@ -131,6 +133,8 @@ struct Shape {
     slots: usize,
     period: usize,
     depth: usize,
+    /// How many products or inputs are added up in it, since the last level that was used.
+    terms: f64,
 }
 
 /// The ciphertexts that are held, by their depths.
@@ -138,6 +142,9 @@ struct Shape {
 struct Tally {
     now: BTreeMap<usize, usize>,
     most: BTreeMap<usize, usize>,
+    /// The sums of both: circuits may have any number of depths.
+    all_now: usize,
+    all_most: usize,
 }
 
 /// The place of one ciphertext in a tally.
@@ -179,8 +186,9 @@ impl Held {
     fn new(tally: &Arc<Mutex<Tally>>, depth: usize) -> Self {
         let mut counts = tally.lock().unwrap_or_else(PoisonError::into_inner);
         *counts.now.entry(depth).or_default() += 1;
-        let total = |counts: &BTreeMap<usize, usize>| counts.values().sum::<usize>();
-        if total(&counts.now) > total(&counts.most) {
+        counts.all_now += 1;
+        if counts.all_now > counts.all_most {
+            counts.all_most = counts.all_now;
             counts.most = counts.now.clone();
         }
         drop(counts);
@@ -197,6 +205,7 @@ impl Clone for Held {
 impl Drop for Held {
     fn drop(&mut self) {
         let mut counts = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.all_now -= 1;
         if let Some(count) = counts.now.get_mut(&self.depth) {
             *count -= 1;
         }
@@ -222,7 +231,7 @@ impl<T> Recorder<T> {
     /// A fresh ciphertext of `slots` slots, whose values repeat after `period` of them.
     #[must_use]
     pub fn fresh_repeated(&self, slots: usize, period: usize) -> Blank {
-        self.blank(Shape { slots, period, depth: 0 })
+        self.blank(Shape { slots, period, depth: 0, terms: 1.0 })
     }
 
     /// The usage so far.
@@ -232,7 +241,16 @@ impl<T> Recorder<T> {
         CircuitUsage { held, ..self.lock().clone() }
     }
 
+    /// The most products or inputs that are added up, one sum after the other, before a level is used or in the end: noise is at
+    /// most as many times as large.
+    pub(crate) fn most_terms(&self) -> f64 {
+        self.terms.lock().unwrap_or_else(PoisonError::into_inner).max(1.0)
+    }
+
     fn blank(&self, shape: Shape) -> Blank {
+        let mut most = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        *most = most.max(shape.terms);
+        drop(most);
         Blank { shape, _held: Held::new(&self.held, shape.depth) }
     }
 
@@ -241,11 +259,12 @@ impl<T> Recorder<T> {
         self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn deeper(&self, shape: Shape, depth: usize) -> Blank {
+    /// A vector at a depth, with as many terms.
+    fn deeper(&self, shape: Shape, depth: usize, terms: f64) -> Blank {
         let mut usage = self.lock();
         usage.depth = usage.depth.max(depth);
         drop(usage);
-        self.blank(Shape { depth, ..shape })
+        self.blank(Shape { depth, terms, ..shape })
     }
 
     fn record(&self, depth: usize, operation: Operation) {
@@ -288,7 +307,7 @@ impl<T> Recorder<T> {
         usage.relinearization = Some(usage.relinearization.map_or(depth, |d| d.min(depth)));
         drop(usage);
         self.record(depth, Operation::Products { terms, squares });
-        Ok(self.deeper(deepest, depth + 1))
+        Ok(self.deeper(deepest, depth + 1, terms as f64))
     }
 }
 
@@ -328,7 +347,7 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     fn add(&self, a: &Blank, b: &Blank) -> Result<Blank> {
         let sum = self.joined([a, b].into_iter())?;
         self.record(sum.depth, Operation::Sum);
-        Ok(self.blank(sum))
+        Ok(self.blank(Shape { terms: a.shape.terms + b.shape.terms, ..sum }))
     }
 
     fn sub(&self, a: &Blank, b: &Blank) -> Result<Blank> {
@@ -364,13 +383,13 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
 
     fn mul_scalar(&self, a: &Blank, _c: T) -> Result<Blank> {
         self.record(a.shape.depth, Operation::WeightedSum { terms: 1 });
-        Ok(self.deeper(a.shape, a.shape.depth + 1))
+        Ok(self.deeper(a.shape, a.shape.depth + 1, 1.0))
     }
 
     fn weighted_sum(&self, terms: &[(&Blank, T)], _constant: T) -> Result<Blank> {
         let deepest = self.joined(terms.iter().map(|(x, _)| *x))?;
         self.record(deepest.depth, Operation::WeightedSum { terms: terms.len() });
-        Ok(self.deeper(deepest, deepest.depth + 1))
+        Ok(self.deeper(deepest, deepest.depth + 1, terms.len() as f64))
     }
 
     fn dot(&self, pairs: &[(&Blank, &Blank)]) -> Result<Blank> {
@@ -383,7 +402,7 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
         let deepest = self.joined(pairs.iter().map(|(a, _)| *a))?;
         self.lock().counts.plain_products += pairs.len();
         self.record(deepest.depth, Operation::PlainProducts { terms: pairs.len() });
-        Ok(self.deeper(Shape { period: deepest.slots, ..deepest }, deepest.depth + 1))
+        Ok(self.deeper(Shape { period: deepest.slots, ..deepest }, deepest.depth + 1, pairs.len() as f64))
     }
 
     fn rotate(&self, a: &Blank, steps: isize) -> Result<Blank> {
@@ -403,12 +422,13 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     }
 
     fn sum_rotations_in_turn(&self, a: &Blank, sums: &[&[isize]]) -> Result<Blank> {
+        let terms = sums.iter().fold(a.shape.terms, |terms, steps| terms * (steps.len() + 1) as f64);
         let counts = sums.iter().map(|steps| self.rotations(a, steps));
         let (sums, rotations) = counts.filter(|&count| count > 0).fold((0, 0), |(s, r), count| (s + 1, r + count));
         if sums > 0 {
             self.record(a.shape.depth, Operation::RotationSums { sums, rotations });
         }
-        Ok(a.clone())
+        Ok(self.blank(Shape { terms, ..a.shape }))
     }
 
     fn sum_giant_steps(&self, a: &Blank, babies: &[isize], giants: &[GiantStep<()>]) -> Result<Blank> {
@@ -419,10 +439,10 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
         let babies = self.rotations(a, babies);
         // The level is used at the end.
         let moved = giants.iter().map(|giant| self.rotations(a, &[giant.rotation])).sum();
-        let terms = giants.iter().map(|giant| giant.terms.len()).sum();
+        let terms: usize = giants.iter().map(|giant| giant.terms.len()).sum();
         self.lock().counts.plain_products += terms;
         self.record(a.shape.depth, Operation::GiantSteps { babies, giants: moved, terms });
-        Ok(self.deeper(Shape { period: a.shape.slots, ..a.shape }, a.shape.depth + 1))
+        Ok(self.deeper(Shape { period: a.shape.slots, ..a.shape }, a.shape.depth + 1, terms as f64))
     }
 
     fn with_magnitude(&self, a: Blank, _bound: f64) -> Blank {
@@ -437,7 +457,7 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
         match LEVELS.checked_sub(level) {
             Some(depth) if depth >= a.shape.depth => {
                 self.align(a, depth);
-                Ok(self.deeper(a.shape, depth))
+                Ok(self.deeper(a.shape, depth, a.shape.terms))
             }
             _ => Err(Error::LevelExhausted { needed: level, left: LEVELS - a.shape.depth }),
         }

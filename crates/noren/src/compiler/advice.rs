@@ -47,6 +47,7 @@ pub fn advise(
     limits: &Limits,
 ) -> Result<Advice<Program>> {
     options.check()?;
+    limits.check()?;
     let simple = simplified(graph)?;
     let precision = precision_of(graph, options);
     let outcome = |(scheme, target): (Scheme, Result<Target>)| match target {

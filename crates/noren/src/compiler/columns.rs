@@ -51,6 +51,12 @@ pub(super) fn check(graph: &Graph) -> Result<()> {
                 return Err(refusal(graph, at, "tables of integers of 8 bits, such as those from 0 to 255"));
             }
         }
+        if let Operation::Binary(kind, a, b) = node.operation
+            && kind.compares()
+            && [a, b].iter().all(|&of| matches!(graph.node(of).operation, Operation::Constant { .. }))
+        {
+            return Err(refusal(graph, at, "compare constants before the function is compiled"));
+        }
         if matches!(node.operation, Operation::Function { .. }) {
             return Err(refusal(graph, at, "a table of its values: values[x]"));
         }
@@ -224,9 +230,23 @@ impl Run<'_> {
         if truths && !shift && !arithmetic && of_columns.gate().is_some() {
             return self.ev.binary(of_columns, &self.spread(a, Element::Bool)?, &self.spread(b, Element::Bool)?);
         }
-        let hull = left.range.hull(right.range);
+        if kind.compares() {
+            for (kind, constant, of, x) in [(Some(kind), b, a, left), (turned(kind), a, b, right)] {
+                if let (Operand::Constant(values), Some(kind)) = (self.operand(constant)?, kind) {
+                    return self.compared(kind, of, x.range, constant, &values);
+                }
+            }
+        }
+        let mut hull = left.range.hull(right.range);
+        let known = self.known(b)?;
+        let uniform = known.as_ref().is_some_and(|values| values.iter().all(|value| *value == values[0]));
+        if shift && !uniform {
+            // Amounts are modulo the bits of the type: it has more than the largest.
+            let sign = if hull.low < 0.0 { 1.0 } else { 0.0 };
+            hull = hull.hull(Interval::new(0.0, libm::exp2(right.range.high) - sign));
+        }
         let wide = holding(if node.element == operation::Element::Bool { hull } else { hull.hull(node.range) });
-        if let Some(values) = self.known(b)? {
+        if let Some(values) = known {
             return self.ev.binary_known(of_columns, &self.spread(a, wide)?, &values);
         }
         if let (Some(values), Some(turned)) = (self.known(a)?, turned(kind)) {
@@ -234,6 +254,30 @@ impl Run<'_> {
             return result;
         }
         self.ev.binary(of_columns, &self.spread(a, wide)?, &self.spread(b, wide)?)
+    }
+
+    /// A comparison of integers in a range with numbers in clear, which may have fractions: with the integers for which it is the
+    /// same. Those beyond the range are alike, and unequal to all in it; so is what has a fraction.
+    fn compared(
+        &self,
+        kind: operation::Binary,
+        of: usize,
+        range: Interval,
+        constant: usize,
+        values: &[f64],
+    ) -> Result<Column> {
+        let around = range.widened(1.0);
+        let whole = |&c: &f64| match kind {
+            operation::Binary::Less | operation::Binary::GreaterEqual => c.ceil(),
+            operation::Binary::Greater | operation::Binary::LessEqual => c.floor(),
+            _ if c.fract() == 0.0 => c,
+            _ => around.high,
+        };
+        let whole: Vec<f64> = values.iter().map(|c| whole(c).clamp(around.low, around.high)).collect();
+        let positions = broadcast_positions(&self.graph.node(constant).shape, &self.graph.node(self.at).shape);
+        let wide = holding(range.hull(Interval::of(&whole)));
+        let values: Vec<i128> = positions.into_iter().map(|at| whole[at] as i128).collect();
+        self.ev.binary_known(binary(kind), &self.spread(of, wide)?, &values)
     }
 
     fn reduced(&self, kind: Reduction, of: usize, axes: &[usize]) -> Result<Column> {
@@ -354,4 +398,126 @@ fn refusal(graph: &Graph, at: usize, needed: &str) -> Error {
     let node = graph.node(at);
     let (place, operation) = (node.place.clone(), node.operation.name());
     CompileError::Unsupported { place, operation, scheme: "tfhe", needed: needed.to_owned() }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use noren_math::random::Seed;
+    use noren_rlwe::security::Security;
+
+    use super::*;
+    use crate::compiler::operation::{Binary, Element};
+    use crate::compiler::options::{Options, Scheme};
+    use crate::compiler::program::Program;
+    use crate::schemes::tfhe;
+
+    struct World {
+        context: tfhe::Context,
+        keys: tfhe::Keys,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let parameters = tfhe::Preset::named("TOY_2_2").and_then(tfhe::Preset::parameters).expect("a preset");
+            let context = tfhe::Context::new(parameters).expect("a context");
+            let keys = context.generate_keys(Seed::from_bytes([1; 32])).expect("keys");
+            Self { context, keys }
+        }
+
+        /// Compiles a graph and compares its outputs on columns with its definition.
+        fn check(&self, graph: Graph, inputs: &[Vec<f64>]) {
+            let options = Options { scheme: Some(Scheme::Tfhe), security: Security::None, ..Options::default() };
+            let program = Program::compile(graph, &options).expect("a program");
+            let encryptor = tfhe::Encryptor::new(&self.context, &self.keys.secret, Seed::from_bytes([2; 32]));
+            let columns = program.encrypt_tfhe(&encryptor.expect("a key"), inputs).expect("inputs in their ranges");
+            let ev = tfhe::Evaluator::new(&self.context, Arc::clone(&self.keys.server)).map(ColumnEvaluator::new);
+            let outputs = program.run_tfhe(&ev.expect("keys"), &columns).expect("outputs");
+            let decryptor = tfhe::Decryptor::new(&self.context, &self.keys.secret).expect("a key");
+            let found = program.decrypt_tfhe(&decryptor, &outputs).expect("outputs");
+            let expected = program.graph().evaluate(inputs).expect("values");
+            assert_eq!(found.values, expected, "{:?}", program.graph());
+        }
+    }
+
+    fn input(graph: &mut Graph, count: usize, low: f64, high: f64) -> usize {
+        let (name, range) = (format!("x{}", graph.nodes().len()), Interval::new(low, high));
+        let input = Operation::Input { name, shape: vec![count], element: Element::Integer, range };
+        graph.push(input, "").expect("an input")
+    }
+
+    fn constant(graph: &mut Graph, values: &[f64]) -> usize {
+        let element =
+            if values.iter().all(|x| x.fract() == 0.0 && x.abs() < 1e15) { Element::Integer } else { Element::Real };
+        let shape = if values.len() == 1 { vec![] } else { vec![values.len()] };
+        graph.push(Operation::Constant { shape, element, values: values.to_vec() }, "").expect("a constant")
+    }
+
+    #[test]
+    fn integers_are_compared_with_fractions_and_with_numbers_beyond_their_type() {
+        let world = World::new();
+        let kinds =
+            [Binary::Less, Binary::LessEqual, Binary::Greater, Binary::GreaterEqual, Binary::Equal, Binary::NotEqual];
+        for values in [vec![2.5], vec![3.0], vec![-1e30], vec![1e30], vec![2.5, -0.5, 4.0, 1e20]] {
+            let mut graph = Graph::default();
+            let x = input(&mut graph, 4, 1.0, 4.0);
+            let c = constant(&mut graph, &values);
+            let mut outputs = Vec::new();
+            for kind in kinds {
+                for (a, b) in [(x, c), (c, x)] {
+                    outputs.push(graph.push(Operation::Binary(kind, a, b), "").expect("a comparison"));
+                }
+            }
+            graph.finish(outputs).expect("outputs");
+            world.check(graph, &[vec![2.0, 1.0, 3.0, 4.0]]);
+        }
+    }
+
+    #[test]
+    fn constants_with_fractions_are_not_compared_with_each_other() {
+        let mut graph = Graph::default();
+        let x = input(&mut graph, 2, 0.0, 1.0);
+        let (a, b) = (constant(&mut graph, &[0.5, 1.5]), constant(&mut graph, &[0.25]));
+        let truth = graph.push(Operation::Binary(Binary::Less, a, b), "").expect("a comparison");
+        let sum = graph.push(Operation::Binary(Binary::Add, x, truth), "").expect("a sum");
+        graph.finish(vec![sum]).expect("an output");
+        let message = check(&graph).expect_err("constants").to_string();
+        assert!(message.contains("compare constants before"), "{message}");
+    }
+
+    #[test]
+    fn encrypted_amounts_shift_beyond_the_bits_of_what_is_shifted() {
+        let world = World::new();
+        for (kind, low, high, most, x, amounts) in [
+            (Binary::ShiftRight, 0.0, 255.0, 63.0, [255.0, 255.0, 200.0], [8.0, 63.0, 3.0]),
+            (Binary::ShiftRight, -128.0, 127.0, 12.0, [-128.0, 127.0, -1.0], [9.0, 12.0, 1.0]),
+            (Binary::ShiftLeft, 0.0, 3.0, 10.0, [3.0, 1.0, 2.0], [10.0, 8.0, 0.0]),
+            (Binary::ShiftLeft, 0.0, 0.0, 20.0, [0.0, 0.0, 0.0], [20.0, 8.0, 0.0]),
+        ] {
+            let mut graph = Graph::default();
+            let (left, right) = (input(&mut graph, 3, low, high), input(&mut graph, 3, 0.0, most));
+            let amount = constant(&mut graph, &amounts);
+            let outputs = [right, amount].map(|b| graph.push(Operation::Binary(kind, left, b), "").expect("a shift"));
+            graph.finish(outputs.to_vec()).expect("outputs");
+            world.check(graph, &[x.to_vec(), amounts.to_vec()]);
+        }
+    }
+
+    #[test]
+    fn powers_of_large_integers_are_exact() {
+        let world = World::new();
+        for (c, exponent) in [(100_000_003.0, 2), (1_000_003.0, 3), (1_700_000_000.0, 3)] {
+            let mut graph = Graph::default();
+            let x = input(&mut graph, 4, c - 3.0, c + 3.0);
+            let c_node = constant(&mut graph, &[c]);
+            let difference = graph.push(Operation::Binary(Binary::Sub, x, c_node), "").expect("a difference");
+            let coefficients = (0..=exponent).map(|k| f64::from(u8::from(k == exponent))).collect();
+            let power = graph.push(Operation::Polynomial(difference, coefficients), "").expect("a power");
+            let most = constant(&mut graph, &[8.0]);
+            let least = graph.push(Operation::Binary(Binary::Minimum, power, most), "").expect("a minimum");
+            graph.finish(vec![power, least]).expect("outputs");
+            world.check(graph, &[vec![c - 3.0, c, c + 2.0, c + 3.0]]);
+        }
+    }
 }

@@ -10,7 +10,9 @@ use crate::compiler::error::CompileError;
 use crate::compiler::graph::Graph;
 use crate::compiler::layout::Layout;
 use crate::compiler::options::Options;
-use crate::compiler::parameters::{HELPS, MARGIN, Modelled, Predicted, SHARE_OF_APPROXIMATIONS, precision_of};
+use crate::compiler::parameters::{
+    HELPS, MARGIN, Modelled, Predicted, SHARE_OF_APPROXIMATIONS, in_few_digits, precision_of,
+};
 use crate::compiler::recording::{Recording, Renewed, slots_of};
 use crate::compiler::slots::lowering::{Approximations, Lowering};
 use crate::schemes::ckks;
@@ -25,6 +27,10 @@ const BOUND_BITS: f64 = 3.0;
 const MOST_ROUNDS: usize = 4;
 /// By how much they are then.
 const FINER: f64 = 1.0 / 16.0;
+
+/// The factor from one precision to the next, and how many are tried, to say which is possible.
+const WIDER: f64 = 2.0;
+const WIDER_ROUNDS: usize = 4;
 
 /// Parameters of CKKS with bootstraps for a graph.
 #[derive(Debug, Clone)]
@@ -42,6 +48,25 @@ impl DeepPlan {
     /// bootstrapped; what the graph cannot have in slots.
     pub(super) fn search(graph: &Graph, options: &Options) -> Result<Self> {
         let precision = precision_of(graph, options);
+        let nearest = match Self::within(graph, options, precision)? {
+            Ok(plan) => return Ok(plan),
+            Err(bound) => bound,
+        };
+        let reason = "bootstraps add errors of their own. Narrower ranges, fewer steps or a larger precision= help";
+        // Polynomials are less precise for a larger precision: it is named only once it was tried.
+        let mut wider = nearest / MARGIN;
+        for _ in 0..WIDER_ROUNDS {
+            let nearest = in_few_digits(wider);
+            if nearest.is_finite() && Self::within(graph, options, nearest)?.is_ok() {
+                return Err(CompileError::Precision { wanted: precision, nearest, reason: reason.to_owned() }.into());
+            }
+            wider *= WIDER;
+        }
+        Err(Error::parameter("precision", precision, format!("a much larger one: {reason}")))
+    }
+
+    /// The first preset with which the bounds are within a precision, or the smallest bound that was found.
+    fn within(graph: &Graph, options: &Options, precision: f64) -> Result<std::result::Result<Self, f64>> {
         let presets: &[Preset] = match options.security {
             Security::None => &[Preset::Toy],
             Security::Bits128 => &[Preset::N16, Preset::N16Precise],
@@ -62,7 +87,7 @@ impl DeepPlan {
                 let bound = plan.predicted(graph)?.outputs.into_iter().fold(0.0, f64::max);
                 nearest = nearest.min(bound);
                 if bound <= precision * MARGIN {
-                    return Ok(plan);
+                    return Ok(Ok(plan));
                 }
                 if bound > last * HELPS {
                     break;
@@ -71,8 +96,7 @@ impl DeepPlan {
                 approximations.error *= FINER;
             }
         }
-        let reason = "bootstraps add errors of their own. Narrower ranges, fewer steps or a larger precision= help";
-        Err(CompileError::Precision { wanted: precision, nearest, reason: reason.to_owned() }.into())
+        Ok(Err(nearest))
     }
 
     /// The plan with these parameters.

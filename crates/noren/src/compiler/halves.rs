@@ -13,7 +13,7 @@ use crate::compiler::parameters::{Modelled, encrypted_range};
 use crate::compiler::program::Program;
 use crate::compiler::recording::{Recording, Renewed, Stored};
 use crate::compiler::shape::indices;
-use crate::compiler::slots::lowering::{Approximations, Lowering, Shared};
+use crate::compiler::slots::lowering::{Approximations, Lowering, Output, Shared};
 use crate::compiler::target::Target;
 use crate::programs::columns::{Column, ColumnEvaluator, Element};
 use crate::schemes::ckks;
@@ -125,7 +125,8 @@ impl Program {
         let renewing = Renewing::new(ev.evaluator(), ev);
         let (slots, approximations) = (plan.recording.slots, plan.approximations);
         let outputs = Lowering::new(&renewing, &self.simple, slots, approximations, &mut source).run(|_, _, _| {})?;
-        Ok(outputs.into_iter().flat_map(|output| output.parts).map(|part| part.best().clone()).collect())
+        let outputs = as_recorded(&plan.recording, outputs)?;
+        Ok(outputs.into_iter().flatten().map(|part| part.best().clone()).collect())
     }
 
     /// Decrypts the outputs, with bounds on their errors.
@@ -244,7 +245,7 @@ impl Program {
                 let (level, slots, inputs) = (parameters.max_level(), recording.slots, Some((&nodes[..], inputs)));
                 let mut source = Modelled { model: &model, level, slots, inputs };
                 let lowering = Lowering::new(&model, &self.simple, slots, *approximations, &mut source);
-                let parts: Vec<_> = lowering.run(|_, _, _| {})?.into_iter().flat_map(|output| output.parts).collect();
+                let parts = as_recorded(recording, lowering.run(|_, _, _| {})?)?.concat();
                 let values: Vec<Vec<f64>> = parts.iter().map(|part| part.values().to_vec()).collect();
                 let errors: Vec<f64> = parts.iter().map(|part| model.error_bound(part)).collect();
                 self.unpacked(recording, &values, &errors)
@@ -253,6 +254,7 @@ impl Program {
                 let model = Model::new(plan.parameters.clone(), Some(seed))?;
                 let inputs = Some((&nodes[..], inputs));
                 let outputs = model.run(&self.simple, &plan.recording, plan.approximations, inputs, |_, _, _| {})?;
+                check_counts(&plan.recording, &outputs)?;
                 let parts = outputs.concat();
                 let values: Vec<Vec<f64>> = parts.iter().map(|part| part.best().values().to_vec()).collect();
                 let errors: Vec<f64> = parts.iter().map(|part| model.bound(std::slice::from_ref(part))).collect();
@@ -288,7 +290,7 @@ impl Program {
         let mut source = Stored::new(recording, inputs)?;
         in_pool(ev, || {
             let lowering = Lowering::new(ev, &self.simple, recording.slots, approximations, &mut source);
-            Ok(lowering.run(|_, _, _| {})?.into_iter().flat_map(|output| output.parts).collect())
+            Ok(as_recorded(recording, lowering.run(|_, _, _| {})?)?.concat())
         })
     }
 
@@ -304,7 +306,7 @@ impl Program {
         Ok(packed)
     }
 
-    /// The elements of all outputs in decrypted slots.
+    /// The elements of all outputs in decrypted slots, whose ciphertexts lie one output after the other.
     fn unpacked(&self, recording: &Recording, slots: &[Vec<f64>], errors: &[f64]) -> Result<Outcome> {
         let parts = |layout: &Layout| layout.parts(recording.slots);
         check_length("ciphertexts of the outputs", slots.len(), recording.layouts.iter().map(parts).sum())?;
@@ -352,6 +354,28 @@ fn in_pool<E: SlotEvaluator, T: Send>(ev: &E, work: impl FnOnce() -> Result<T> +
         Some(engine) => engine.map(vec![work], |work| work()).swap_remove(0),
         None => work(),
     }
+}
+
+/// The ciphertexts of each output, where they lie as was recorded: decryption looks for elements there.
+fn as_recorded<C>(recording: &Recording, outputs: Vec<Output<C>>) -> Result<Vec<Vec<C>>> {
+    if let Some((found, known)) = outputs.iter().zip(&recording.layouts).find(|(found, known)| found.layout != **known)
+    {
+        let needed = format!("{:?}, as was recorded", known.dimensions);
+        return Err(Error::parameter("layout of an output", format!("{:?}", found.layout.dimensions), needed));
+    }
+    let parts: Vec<Vec<C>> = outputs.into_iter().map(|output| output.parts).collect();
+    check_counts(recording, &parts)?;
+    Ok(parts)
+}
+
+/// Each output has the ciphertexts of its layout: a sum of counts would hide one too many beside one too few.
+fn check_counts<C>(recording: &Recording, outputs: &[Vec<C>]) -> Result<()> {
+    check_length("outputs", outputs.len(), recording.layouts.len())?;
+    let counts = recording.layouts.iter().map(|layout| layout.parts(recording.slots));
+    outputs
+        .iter()
+        .zip(counts)
+        .try_for_each(|(parts, count)| check_length("ciphertexts of an output", parts.len(), count))
 }
 
 fn check_length(what: &'static str, found: usize, needed: usize) -> Result<()> {

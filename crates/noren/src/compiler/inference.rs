@@ -18,7 +18,7 @@ const MOST_AXES: usize = 32;
 const MOST_COEFFICIENTS: usize = 1 << 10;
 
 /// Integers up to this absolute value are exact in `f64`.
-const LARGEST_INTEGER: f64 = (1u64 << 53) as f64;
+pub(super) const LARGEST_INTEGER: f64 = (1u64 << 53) as f64;
 
 /// Shape, element type and range of the result of an operation on earlier nodes.
 ///
@@ -106,7 +106,16 @@ impl Context<'_> {
                 }
                 let whole = coefficients.iter().all(|c| c.fract() == 0.0);
                 let element = if whole { node.element.max(Element::Integer) } else { Element::Real };
-                Ok((node.shape.clone(), element, polynomial_range(coefficients, node.range)))
+                let mut range = polynomial_range(coefficients, node.range);
+                if element != Element::Real {
+                    if let Some(c) = coefficients.iter().find(|c| c.abs() > LARGEST_INTEGER) {
+                        return Err(self.operands(format!("coefficient {c:e}"), "integers of at most 2^53".to_owned()));
+                    }
+                    // Integers that are not in it by rounding alone are.
+                    let off = rounding(coefficients, node.range);
+                    range = Interval::new((range.low - off).ceil(), (range.high + off).floor());
+                }
+                Ok((node.shape.clone(), element, range))
             }
             Operation::Function { name, of, error } => {
                 let node = &nodes[*of];
@@ -283,6 +292,13 @@ pub(super) fn polynomial_range(coefficients: &[f64], of: Interval) -> Interval {
         })
     };
     (1..PARTS).fold(part(0), |hull, k| hull.hull(part(k)))
+}
+
+/// A bound on the rounding errors of a polynomial, and of its range, in an interval: each of the sums and products of Horner's
+/// scheme is off by at most 2^-53 of the sum of the absolute terms, and the middles of parts by as much.
+pub(super) fn rounding(coefficients: &[f64], of: Interval) -> f64 {
+    let terms = coefficients.iter().rev().fold(0.0, |terms, c| terms * of.magnitude() + c.abs());
+    4.0 * f64::EPSILON * coefficients.len() as f64 * terms
 }
 
 /// The coefficients of `p(x + by)`.

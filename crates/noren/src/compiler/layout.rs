@@ -81,6 +81,15 @@ impl Layout {
         used.div_ceil(slots)
     }
 
+    /// The outermost dimension without an axis whose unknown contents reach over several ciphertexts.
+    ///
+    /// Values have none: such dimensions are filled with copies by rotations, within ciphertexts.
+    pub(super) fn crossing(&self, slots: usize) -> Option<usize> {
+        let unknown = |d: &Dimension| d.axis.is_none() && d.fill == Fill::Unknown;
+        let crosses = |at: usize| self.stride(at) * self.dimensions[at].size > slots;
+        (0..self.dimensions.len()).rev().find(|&at| unknown(&self.dimensions[at]) && crosses(at))
+    }
+
     /// The stride of a dimension.
     pub(super) fn stride(&self, at: usize) -> usize {
         self.dimensions[..at].iter().map(|dimension| dimension.size).product()

@@ -5,7 +5,7 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::security::Security;
 
 use crate::compiler::graph::Graph;
-use crate::compiler::operation::{Operation, Reduction};
+use crate::compiler::operation::Operation;
 use crate::compiler::options::Options;
 use crate::compiler::recording::{Recording, slots_of};
 use crate::compiler::slots::lowering::Approximations;
@@ -31,13 +31,12 @@ impl IntegerPlan {
     /// # Errors
     /// Graphs that BGV does not evaluate, or that no parameters carry.
     pub(super) fn search(graph: &Graph, options: &Options) -> Result<Self> {
-        let (largest, terms) = sizes(graph);
-        let modulus = modulus_above(2.0 * largest + 1.0)?;
+        let modulus = modulus_above(2.0 * largest(graph) + 1.0)?;
         let wanted = slots_of(graph);
         let mut slots = wanted;
         for _ in 0..MOST_ROUNDS {
             let recording = Recording::new::<i64>(graph, slots, Approximations::EXACT)?;
-            let requirements = requirements(&recording, modulus, terms, options.security);
+            let requirements = requirements(&recording, modulus, options.security);
             let parameters = requirements.choose::<Bgv>()?;
             if parameters.row_slots() == slots {
                 return Ok(Self { parameters, recording });
@@ -50,14 +49,14 @@ impl IntegerPlan {
 }
 
 /// The limbs that ciphertexts have at each depth, in the parameters of a recorded graph.
-pub(super) fn limbs_by_depth(graph: &Graph, parameters: &integers::Parameters, recording: &Recording) -> Vec<usize> {
-    let (_, terms) = sizes(graph);
+pub(super) fn limbs_by_depth(parameters: &integers::Parameters, recording: &Recording) -> Vec<usize> {
     let security = parameters.rlwe().security();
-    requirements(recording, parameters.modulus().value(), terms, security).limbs_by_depth::<Bgv>(parameters)
+    requirements(recording, parameters.modulus().value(), security).limbs_by_depth::<Bgv>(parameters)
 }
 
 /// What a recorded graph asks of parameters.
-fn requirements(recording: &Recording, modulus: u64, terms: usize, security: Security) -> integers::Requirements {
+fn requirements(recording: &Recording, modulus: u64, security: Security) -> integers::Requirements {
+    let terms = recording.terms as usize;
     integers::Requirements {
         depth: recording.usage.depth,
         plaintext_modulus: modulus,
@@ -69,33 +68,24 @@ fn requirements(recording: &Recording, modulus: u64, terms: usize, security: Sec
     }
 }
 
-/// The largest magnitude of inputs, constants and outputs, and the most terms of a sum.
-fn sizes(graph: &Graph) -> (f64, usize) {
+/// The largest magnitude of inputs, constants and outputs.
+fn largest(graph: &Graph) -> f64 {
     let needed = graph.needed();
     let mut largest = 1.0_f64;
-    let mut terms = 1;
     for (at, node) in graph.nodes().iter().enumerate().filter(|(at, _)| needed[*at]) {
         let bounded = graph.outputs().contains(&at)
             || matches!(node.operation, Operation::Input { .. } | Operation::Constant { .. });
         if bounded {
             largest = largest.max(node.range.magnitude());
         }
-        match &node.operation {
-            Operation::Reduce(Reduction::Sum, of, axes) => {
-                let shape = &graph.node(*of).shape;
-                terms = terms.max(axes.iter().map(|&axis| shape[axis]).product());
-            }
-            Operation::MatMul { columns, matrix, .. } => {
-                largest = matrix.iter().fold(largest, |largest, entry| largest.max(entry.abs()));
-                terms = terms.max(matrix.len() / columns);
-            }
-            Operation::Polynomial(_, coefficients) => {
-                largest = coefficients.iter().fold(largest, |largest, c| largest.max(c.abs()));
-            }
-            _ => {}
-        }
+        let factors: &[f64] = match &node.operation {
+            Operation::MatMul { matrix, .. } => matrix,
+            Operation::Polynomial(_, coefficients) => coefficients,
+            _ => &[],
+        };
+        largest = factors.iter().fold(largest, |largest, factor| largest.max(factor.abs()));
     }
-    (largest, terms)
+    largest
 }
 
 /// The smallest prime above a number, and from 65537 on, for which rings up to degree 2^15 have slots.
@@ -119,7 +109,14 @@ fn modulus_above(least: f64) -> Result<u64> {
 
 #[cfg(test)]
 mod tests {
+    use noren_math::random::Seed;
+
     use super::*;
+    use crate::compiler::interval::Interval;
+    use crate::compiler::operation::{Binary, Element, Reduction};
+    use crate::compiler::options::Scheme;
+    use crate::compiler::program::Program;
+    use crate::schemes::bgv;
 
     #[test]
     fn plaintext_moduli_are_primes_with_slots() {
@@ -127,5 +124,36 @@ mod tests {
         let t = modulus_above(1e6).expect("a modulus");
         assert!(t >= 1_000_000 && t % SLOT_INDEX == 1 && prime_power(t) == Some((t, 1)), "{t}");
         assert!(modulus_above(1e15).is_err());
+    }
+
+    #[test]
+    fn sums_of_sums_are_counted_as_terms_of_one_another() {
+        for shape in [vec![17, 5], vec![64]] {
+            let mut graph = Graph::default();
+            let (axes, count) = ((0..shape.len()).collect::<Vec<_>>(), shape.iter().product::<usize>() as f64);
+            let range = Interval::new(-3.0, 3.0);
+            let a = Operation::Input { name: "a".into(), shape, element: Element::Integer, range };
+            let a = graph.push(a, "").expect("an input");
+            let sum = graph.push(Operation::Reduce(Reduction::Sum, a, axes.clone()), "").expect("a sum");
+            let difference = graph.push(Operation::Binary(Binary::Sub, a, sum), "").expect("a difference");
+            let total = graph.push(Operation::Reduce(Reduction::Sum, difference, axes), "").expect("a sum");
+            graph.finish(vec![total]).expect("an output");
+            let options = Options { scheme: Some(Scheme::Bgv), security: Security::None, ..Options::default() };
+            let plan = IntegerPlan::search(&graph, &options).expect("parameters");
+            assert!(plan.recording.terms >= count * (count + 1.0), "{}", plan.recording.terms);
+
+            let context = bgv::Context::new(plan.parameters.clone()).expect("rings");
+            let program = Program::compile(graph, &options).expect("a program");
+            let seed = |byte: u8| Seed::from_bytes([byte; 32]);
+            let keys = context.generate_keys(seed(1), &program.bgv_keys().expect("a request")).expect("keys");
+            let values = vec![(0..count as usize).map(|i| (i % 7) as f64 - 3.0).collect::<Vec<f64>>()];
+            let encryptor = bgv::Encryptor::symmetric(&context, &keys.secret, seed(2)).expect("a key");
+            let encrypted = program.encrypt_bgv(&context, &encryptor, &values).expect("inputs in their ranges");
+            let ev = bgv::Evaluator::new(&context, keys.evaluation).expect("the same keys");
+            let outputs = program.run_bgv(&ev, encrypted).expect("the noise budget does not end");
+            let decryptor = bgv::Decryptor::new(&context, &keys.secret).expect("a key");
+            let found = program.decrypt_bgv(&context, &decryptor, &outputs).expect("outputs");
+            assert_eq!(found.values, program.graph().evaluate(&values).expect("values"));
+        }
     }
 }

@@ -34,7 +34,7 @@ impl Target {
                 Ok(price)
             }
             Self::Bgv { parameters, recording } => {
-                let limbs = limbs_by_depth(graph, parameters, recording);
+                let limbs = limbs_by_depth(parameters, recording);
                 slots(Slots::Residues, parameters.rlwe(), recording, limbs).price(client, server)
             }
             Self::Tfhe { parameters } => columns(graph, parameters)?.price(client, server),

@@ -22,6 +22,8 @@ pub(super) struct Recording {
     pub(super) layouts: Vec<Layout>,
     /// The levels and keys.
     pub(super) usage: CircuitUsage,
+    /// The most ciphertexts that are added up, one sum after the other, before a multiplication or in the end.
+    pub(super) terms: f64,
     /// What each node does, for the nodes that do something.
     pub(super) steps: Vec<Step>,
 }
@@ -53,7 +55,7 @@ impl Recording {
         let run = Run { graph, slots, approximations };
         let (steps, layouts) =
             run.steps(&recorder, &mut source, |part| fresh - recorder.level(part), || (recorder.usage().counts, 0))?;
-        Ok(Self { slots, views: source.views, layouts, usage: recorder.usage(), steps })
+        Ok(Self { slots, views: source.views, layouts, usage: recorder.usage(), terms: recorder.most_terms(), steps })
     }
 
     /// Records a graph with bootstraps where more than `levels` levels would be used up one after the other.
@@ -76,7 +78,8 @@ impl Recording {
             |part| levels - planned.left(&recorder, part.best()),
             || (recorder.usage().counts, planned.count()),
         )?;
-        Ok(Self { slots, views: source.0.views, layouts, usage: recorder.usage(), steps })
+        let (usage, terms) = (recorder.usage(), recorder.most_terms());
+        Ok(Self { slots, views: source.0.views, layouts, usage, terms, steps })
     }
 
     /// The bootstraps of all nodes.

@@ -1,9 +1,11 @@
 //! The largest values that columns can have: they decide the scaling, and are public.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use noren_rlwe::error::{Error, Result};
-use serde::Deserialize;
+use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use crate::programs::layout::{TableLayout, check_length, exponent_above};
 use crate::programs::table::names;
@@ -11,8 +13,7 @@ use crate::programs::table::names;
 /// Bounds on the absolute values of columns, from what is known of the quantities.
 ///
 /// As JSON `100`, `[120, 60]` or `{"age": 120, "bmi": 60}`.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Bounds {
     /// One for all columns.
     All(f64),
@@ -53,6 +54,54 @@ impl Bounds {
     }
 }
 
+impl<'de> Deserialize<'de> for Bounds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_any(BoundsVisitor)
+    }
+}
+
+/// Reads bounds of any form; a name that occurs twice is refused.
+struct BoundsVisitor;
+
+impl<'de> Visitor<'de> for BoundsVisitor {
+    type Value = Bounds;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number, a list of numbers, or an object of names and numbers")
+    }
+
+    fn visit_f64<E>(self, bound: f64) -> std::result::Result<Bounds, E> {
+        Ok(Bounds::All(bound))
+    }
+
+    fn visit_u64<E>(self, bound: u64) -> std::result::Result<Bounds, E> {
+        Ok(Bounds::All(bound as f64))
+    }
+
+    fn visit_i64<E>(self, bound: i64) -> std::result::Result<Bounds, E> {
+        Ok(Bounds::All(bound as f64))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<Bounds, A::Error> {
+        let mut bounds = Vec::new();
+        while let Some(bound) = list.next_element()? {
+            bounds.push(bound);
+        }
+        Ok(Bounds::Each(bounds))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Bounds, A::Error> {
+        let mut bounds = BTreeMap::new();
+        while let Some((name, bound)) = map.next_entry::<String, f64>()? {
+            if bounds.contains_key(&name) {
+                return Err(A::Error::custom(format_args!("a second bound of column {name:?}")));
+            }
+            bounds.insert(name, bound);
+        }
+        Ok(Bounds::Named(bounds))
+    }
+}
+
 impl TableLayout {
     /// The same layout with the smallest exponents that suit columns within these bounds.
     ///
@@ -87,6 +136,18 @@ mod tests {
         let unnamed = TableLayout::new(4, 2, 16).expect("a layout");
         let by_position = bounds(r#"{"1": 2, "0": 1}"#);
         assert_eq!(unnamed.with_bounds(&by_position).expect("positions are names").exponents(), [0, 1]);
+    }
+
+    #[test]
+    fn bounds_that_cannot_be_read_are_named() {
+        for (json, needed) in [
+            (r#"{"a": 1, "b": 1, "b": 100}"#, "a second bound of column \"b\""),
+            (r#"{"a": "1"}"#, "expected f64"),
+            ("true", "expected a number, a list of numbers, or an object of names and numbers"),
+        ] {
+            let message = serde_json::from_str::<Bounds>(json).expect_err("refused").to_string();
+            assert!(message.contains(needed), "{json}: {message}");
+        }
     }
 
     #[test]

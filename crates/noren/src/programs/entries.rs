@@ -1,6 +1,6 @@
 //! The same polynomial of every entry of a table.
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::approx::interpolate;
 use crate::circuits::polynomial::{Polynomial, to_unit};
@@ -12,9 +12,17 @@ use crate::programs::layout::{Guarantee, TableLayout, exponent_above};
 use crate::programs::model::{BasisName, PolynomialModel};
 use crate::programs::table::{EncryptedTable, Layout, names};
 
+/// The largest degree: bounds and changes of the basis take time by its square.
+const LARGEST_DEGREE: usize = (1 << 13) - 1;
+
 /// `p(x)` of every entry; the levels of the polynomial, and one more unless the columns already span the interval.
 pub(super) fn polynomial<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &PolynomialModel) -> Result<Table<E>> {
     let layout = table.columns()?;
+    // Before any work on the coefficients, which may be many: the levels of the polynomial.
+    let needed = model.given()?.depth();
+    if let Some(left) = table.ciphertexts().iter().map(|x| ev.level(x)).min().filter(|&left| left < needed) {
+        return Err(Error::LevelExhausted { needed, left });
+    }
     let task = Task::new(layout, model)?;
     let mut values = side_by_side(ev, table.ciphertexts(), |index, x| {
         let unit = task.to_unit(ev, layout, index, x)?;
@@ -68,6 +76,13 @@ struct Task {
     shift: f64,
 }
 
+impl PolynomialModel {
+    /// The polynomial as it is given.
+    fn given(&self) -> Result<Polynomial> {
+        Polynomial::new(self.basis.into(), self.coefficients.clone())
+    }
+}
+
 impl Task {
     fn new(layout: &TableLayout, model: &PolynomialModel) -> Result<Self> {
         let largest = layout.exponents().iter().max().map_or(1.0, |&e| libm::ldexp(1.0, e));
@@ -76,7 +91,13 @@ impl Task {
             BasisName::Chebyshev => [-1.0, 1.0],
         });
         let (factor, shift) = to_unit(interval)?;
-        let given = Polynomial::new(model.basis.into(), model.coefficients.clone())?;
+        let given = model.given()?;
+        if given.degree() > LARGEST_DEGREE {
+            let needed = format!(
+                "at most {LARGEST_DEGREE}: take a polynomial of fewer terms, or several on parts of the interval"
+            );
+            return Err(Error::parameter("degree", given.degree(), needed));
+        }
         let polynomial = match model.basis {
             BasisName::Chebyshev => given,
             // The same polynomial in the basis that is stable on the interval: it is its own interpolant.

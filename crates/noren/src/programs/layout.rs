@@ -1,6 +1,7 @@
 //! Where the entries of a table lie in the slots of its ciphertexts.
 
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::wire::header::MAX_SECTIONS;
 use serde::{Deserialize, Serialize};
 
 use crate::schemes::error::SlotError;
@@ -62,16 +63,23 @@ const LARGEST_EXPONENT: i32 = 500;
 /// The most rows, columns or slots: products of two of them fit a word.
 const LARGEST_COUNT: usize = 1 << 31;
 
+/// The most columns, of which each has an exponent in memory and in files.
+const MOST_COLUMNS: usize = 1 << 24;
+
+/// The most ciphertexts: a file has a section for each of them at least.
+const MOST_CIPHERTEXTS: usize = MAX_SECTIONS as usize;
+
 impl TableLayout {
     /// The layout of a table in ciphertexts of at most `max_slots` slots, with exponents 0 and no names.
     ///
     /// A small table gets fewer slots, so that sums are shorter.
     ///
     /// # Errors
-    /// No row or no column; a number of slots that is not a power of two.
+    /// No row or no column, or more than there may be; a number of slots that is not a power of two; a table of more than 2^20
+    /// ciphertexts, the most that a file holds.
     pub fn new(rows: usize, columns: usize, max_slots: usize) -> Result<Self> {
         check_count("rows", rows)?;
-        check_count("columns", columns)?;
+        check_columns(columns)?;
         check_power_of_two("slots", max_slots)?;
         let height = rows.next_power_of_two().min(max_slots);
         let slots = height.saturating_mul(columns.next_power_of_two()).min(max_slots);
@@ -81,14 +89,20 @@ impl TableLayout {
     /// The layout with these numbers of slots and rows per block, exponents 0 and no names.
     ///
     /// # Errors
-    /// No row or no column; numbers that are not powers of two; a height above the slots.
+    /// As [`new`](Self::new); numbers that are not powers of two; a height above the slots.
     pub fn with_geometry(rows: usize, columns: usize, slots: usize, height: usize) -> Result<Self> {
         check_count("rows", rows)?;
-        check_count("columns", columns)?;
+        check_columns(columns)?;
         check_power_of_two("slots", slots)?;
         check_power_of_two("height", height)?;
         if height > slots {
             return Err(Error::parameter("height", height, format!("at most {slots}, the number of slots")));
+        }
+        let ciphertexts = rows.div_ceil(height).saturating_mul(columns.div_ceil(slots / height));
+        if ciphertexts > MOST_CIPHERTEXTS {
+            let found = format!("{rows} times {columns} numbers in {ciphertexts} ciphertexts of {slots} slots");
+            let needed = format!("at most {MOST_CIPHERTEXTS} ciphertexts: cut the table into several");
+            return Err(Error::parameter("table", found, needed));
         }
         Ok(Self {
             rows,
@@ -351,6 +365,14 @@ pub(super) fn check_count(name: &'static str, found: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::parameter(name, found, "at least 1, and at most 2^31"))
+}
+
+/// Checks the number of columns of a table of real numbers.
+fn check_columns(found: usize) -> Result<()> {
+    if (1..=MOST_COLUMNS).contains(&found) {
+        return Ok(());
+    }
+    Err(Error::parameter("columns", found, format!("1 to {MOST_COLUMNS}: cut a wider table into several")))
 }
 
 /// Checks a number of slots.

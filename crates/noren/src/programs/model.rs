@@ -240,6 +240,13 @@ impl LinearModel {
             None => (0..lists.len()).map(|k| format!("{default_name} {k}")).collect(),
         };
         check_length("names of outputs", names.len(), lists.len())?;
+        if let Some((_, name)) = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name)) {
+            return Err(Error::parameter(
+                "outputs",
+                format!("{name:?} once more"),
+                "a name of its own for each output",
+            ));
+        }
         Ok(Affine { weights, bias, names })
     }
 }

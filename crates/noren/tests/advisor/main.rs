@@ -109,6 +109,14 @@ fn limits_name_the_nearest_that_is_possible() {
     let limits = Limits { server_seconds: Some(1e-5), ..Limits::default() };
     let error = advise(&workload, &server(), &server(), &limits).map(|_| ()).expect_err("too short").to_string();
     assert!(error.contains("nearest is CKKS") && error.contains("on the server"), "{error}");
+    for seconds in [f64::NAN, -1.0, 0.0, f64::INFINITY] {
+        let server_limit = Limits { server_seconds: Some(seconds), ..Limits::default() };
+        let client_limit = Limits { client_seconds: Some(seconds), ..Limits::default() };
+        for (limits, name) in [(server_limit, "server_seconds"), (client_limit, "client_seconds")] {
+            let error = advise(&workload, &server(), &server(), &limits).map(|_| ()).expect_err("no time").to_string();
+            assert!(error.contains(name) && error.contains("a positive number of seconds"), "{error}");
+        }
+    }
     let limits = Limits { server_memory: Some(1 << 30), ..Limits::default() };
     let table = integer(Computation::Table { inputs: 2 }, 15, 15);
     let error = advise(&table, &server(), &server(), &limits).map(|_| ()).expect_err("too little").to_string();
@@ -128,6 +136,55 @@ fn workloads_that_nobody_can_ask_for_are_refused_by_name() {
         let error = advise(&workload, &server(), &server(), &Limits::default()).map(|_| ()).expect_err(word);
         assert!(error.to_string().contains(word), "{error}");
     }
+}
+
+#[test]
+fn workloads_of_any_size_are_answered_in_time() {
+    const MOST: usize = 1 << 24;
+    let started = std::time::Instant::now();
+    let mut workloads = Vec::new();
+    for count in [32_768, 65_537, 100_000, MOST] {
+        for computation in [
+            Computation::Sum { count },
+            Computation::Product { count },
+            Computation::InnerProduct { length: count },
+            Computation::Squarings { depth: count },
+            Computation::Polynomial { degree: count },
+            Computation::Matrix { rows: 1, columns: count },
+            Computation::Matrix { rows: count, columns: 1 },
+            Computation::Matrix { rows: count, columns: count },
+        ] {
+            workloads.extend([real(computation, 10.0), integer(computation, 8, 8)]);
+            workloads.push(Workload { instances: MOST, ..integer(computation, 8, 40) });
+        }
+    }
+    workloads.push(Workload { instances: MOST, ..integer(Computation::Compare, 16, 1) });
+    workloads.push(Workload { instances: MOST, ..integer(Computation::Table { inputs: 2 }, 15, 15) });
+    let count = workloads.len();
+    for workload in workloads {
+        let result = advise(&workload, &server(), &server(), &Limits::default());
+        let found = result.map(|advice| advice.candidates.len()).map_err(|error| error.to_string());
+        assert!(found.is_ok() || found.is_err_and(|text| text.contains("out of reach")), "{workload:?}");
+    }
+    assert!(started.elapsed().as_secs_f64() < 3.0 * count as f64, "{:?}", started.elapsed());
+}
+
+#[test]
+fn long_sums_take_several_ciphertexts_and_longer_ones_say_what_is_looked_at() {
+    let schemes = |workload: &Workload| {
+        let unlimited = Limits { server_memory: Some(u64::MAX), client_memory: Some(u64::MAX), ..Limits::default() };
+        advise(workload, &server(), &server(), &unlimited).expect("there is a scheme")
+    };
+    for count in [65_536, 100_000] {
+        let advice = schemes(&real(Computation::Sum { count }, 10.0));
+        assert_eq!(advice.candidates[0].scheme, Scheme::Ckks);
+        let advice = schemes(&integer(Computation::Sum { count }, 8, 25));
+        assert!(advice.candidates.iter().any(|candidate| candidate.scheme == Scheme::Bgv), "{count}");
+    }
+    let advice = schemes(&integer(Computation::Sum { count: 1 << 20 }, 8, 28));
+    assert_eq!(advice.candidates[0].scheme, Scheme::Tfhe);
+    let reason = &advice.rejections.iter().find(|rejection| rejection.scheme == Scheme::Bgv).expect("rejected").reason;
+    assert!(reason.contains("1048576 steps") && reason.contains("131072"), "{reason}");
 }
 
 #[test]

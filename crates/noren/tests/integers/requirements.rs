@@ -94,7 +94,34 @@ fn what_cannot_be_met_is_named() {
         Err(Error::Parameters { name, .. }) => name,
         other => panic!("{other:?} was not expected"),
     };
-    assert_eq!(name(Requirements { depth: 500, ..Requirements::default() }), "depth");
+    for depth in [500, 1 << 33, usize::MAX / 2, usize::MAX] {
+        assert_eq!(name(Requirements { depth, ..Requirements::default() }), "depth");
+        let plain = Requirements { plain_products: depth, ..Requirements::default() };
+        assert_eq!(name(plain.clone()), "plain_products");
+        // Without room even for the multiplications, these are what is too much.
+        assert_eq!(name(Requirements { depth, ..plain }), "depth");
+        // In the smallest rings operations hardly raise noise.
+        let small = Requirements { depth, plaintext_modulus: 2, security: Security::None, ..Requirements::default() };
+        let plain = Requirements { depth: 0, plain_products: depth, ..small.clone() };
+        for requirements in [small, plain].into_iter().filter(|_| depth > 500) {
+            assert!(requirements.choose_index::<Bgv>(1).is_err(), "{requirements:?}");
+        }
+    }
     assert_eq!(name(Requirements { plaintext_modulus: 1, ..Requirements::default() }), "plaintext_modulus");
     assert_eq!(name(Requirements { slots: 1 << 18, ..Requirements::default() }), "slots");
+}
+
+#[test]
+fn a_modulus_whose_slots_cannot_be_computed_is_refused() {
+    // A prime that is 1 modulo 2^14, so that rings up to degree 2^13 have slots modulo it.
+    let plaintext_modulus = 1_152_921_504_606_830_593;
+    let requirements =
+        Requirements { depth: 0, plaintext_modulus, security: Security::None, ..Requirements::default() };
+    for slots in [1, 1 << 13] {
+        let error = Requirements { slots, ..requirements.clone() }.choose::<Bfv>().map(|_| ()).unwrap_err();
+        assert_eq!(error.to_string(), format!("modulus {plaintext_modulus} is refused: it must lie below 2^50"));
+    }
+    // Coefficients may be of any modulus.
+    let requirements = Requirements { plaintext_modulus: plaintext_modulus - 2, ..requirements };
+    assert!(!requirements.choose::<Bfv>().unwrap().has_slots());
 }

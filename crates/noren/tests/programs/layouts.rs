@@ -39,6 +39,14 @@ fn layout_places_every_entry_once_and_reads_it_back() {
 fn layouts_refuse_what_does_not_fit() {
     assert!(matches!(TableLayout::new(0, 3, 8), Err(Error::Parameters { name: "rows", .. })));
     assert!(matches!(TableLayout::new(3, 0, 8), Err(Error::Parameters { name: "columns", .. })));
+    // Before anything of such a length is allocated.
+    for columns in [(1 << 24) + 1, 1_000_000_000, usize::MAX] {
+        assert!(matches!(TableLayout::new(10, columns, 1 << 15), Err(Error::Parameters { name: "columns", .. })));
+    }
+    for (rows, columns, slots) in [(1 << 31, 1 << 24, 1 << 16), (1 << 21, 1, 1), (10, 1 << 21, 16)] {
+        assert!(matches!(TableLayout::new(rows, columns, slots), Err(Error::Parameters { name: "table", .. })));
+    }
+    assert!(TableLayout::new(10, 1 << 20, 16).is_ok());
     assert!(matches!(TableLayout::new(3, 3, 12), Err(Error::Parameters { name: "slots", .. })));
     let layout = TableLayout::new(2, 2, 8).unwrap();
     assert!(matches!(layout.pack(&[1.0; 3]), Err(Error::Length { found: 3, .. })));

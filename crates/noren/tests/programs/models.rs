@@ -212,3 +212,16 @@ fn names_are_those_of_the_programs() {
         assert_eq!(Program::parse(name, model).unwrap().name(), name);
     }
 }
+
+#[test]
+fn polynomials_that_are_too_deep_are_refused_before_their_coefficients_are_worked_on() {
+    let model = |degree: usize| format!("{{\"coefficients\": {:?}}}", vec![1.0; degree + 1]);
+    let program = |degree| Program::parse("polynomial", Some(&model(degree))).unwrap();
+    let data = Data::new(4, 2);
+    let layout = data.layout(8);
+    let result = program(200_000).run(&ClearEvaluator, &data.table(&layout, 10));
+    assert!(matches!(result, Err(Error::LevelExhausted { needed: 18, left: 10 })), "{:?}", result.map(|_| ()));
+    // Levels without end, as plans and bootstrapping have.
+    assert!(matches!(program(200_000).plan(&layout), Err(Error::Parameters { name: "degree", .. })));
+    assert!(program(1023).plan(&layout).is_ok());
+}

@@ -157,7 +157,7 @@ fn what_no_column_holds_is_refused() {
     let lookup =
         |value: i128| ColumnLookup::new(&integers.context, &[Element::Digit], Element::Digit, move |_| value).map(drop);
     assert!(lookup(3).is_ok());
-    assert!(matches!(cause(&lookup(4)), Some(TfheError::OutOfRoom { .. })));
+    assert!(matches!(lookup(4), Err(Error::Parameters { .. })));
 }
 
 #[test]

@@ -76,7 +76,7 @@ pub(in crate::tables) fn read(
         }
     }
     let names = columns.iter().map(|&column| names[column].clone()).collect();
-    Ok(Numbers { rows, columns: columns.len(), names, entries })
+    Ok(Numbers { rows, columns: columns.len(), names, entries, rounded: None })
 }
 
 /// A table of `float64` or `int64` with the names of its columns; names of rows are the column `row`.

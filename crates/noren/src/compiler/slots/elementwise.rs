@@ -253,10 +253,12 @@ impl<E: Shared> Lowering<'_, E> {
             let p = self.ev.encode_for(&plains[part % plains.len()], a)?;
             if product { self.ev.mul_plain(a, &p) } else { self.ev.add_plain(a, &p) }
         })?;
+        // Ciphertexts that the smaller array lacks have had copies of others in place of its padding.
+        let cut = x.is_cut(&layout, self.slots);
         let range = Interval::of(values);
         let range = if full && !unknown { range } else { range.hull(Interval::point(0.0)) };
         let bounds = if product { x.bounds.times(range) } else { x.bounds.plus(range) };
-        let mut layout = layout;
+        let mut layout = if cut { layout.blurred() } else { layout };
         if product {
             let padded = layout.dimensions.iter_mut().filter(|d| d.axis.is_some() && d.length < d.size);
             padded.for_each(|dimension| dimension.fill = Fill::Zeros);

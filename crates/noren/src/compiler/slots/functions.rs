@@ -8,7 +8,7 @@ use crate::circuits::approx::{Approximation, interpolate};
 use crate::circuits::polynomial::Polynomial;
 use crate::circuits::power::power;
 use crate::compiler::error::CompileError;
-use crate::compiler::inference::polynomial_range;
+use crate::compiler::inference::{polynomial_range, rounding};
 use crate::compiler::interval::Interval;
 use crate::compiler::operation::{Element, Function};
 use crate::compiler::shape::size;
@@ -55,7 +55,10 @@ impl<E: Shared> Lowering<'_, E> {
             let interval = proper(x.bounds);
             let value = |x: f64| coefficients.iter().rev().fold(0.0, |value, c| value * x + c);
             let polynomial = Polynomial::chebyshev(interpolate(&value, interval, coefficients.len())?)?;
-            self.on_interval(x, &polynomial, interval)?
+            // The values are rounded before they are interpolated, and the sum of the interpolation is as long again.
+            let bias = 4.0 * rounding(coefficients, interval.into());
+            let parts = self.on_interval(x, &polynomial, interval)?;
+            parts.into_iter().map(|part| self.ev.with_errors(part, &[], bias)).collect()
         };
         Ok(self.made(parts, layout, bounds))
     }
@@ -153,8 +156,11 @@ impl<E: Shared> Lowering<'_, E> {
     }
 }
 
-/// An interval that is not one point.
+/// An interval that is not much narrower than it is far from zero: arguments are brought to [-1, 1], by a constant that is the
+/// ratio of both, and that ciphertexts must hold. The sign of numbers in it stays.
 fn proper(range: Interval) -> [f64; 2] {
-    let least = range.magnitude().max(1.0) * f64::from(f32::EPSILON);
+    /// The part of the largest argument that the interval has at least.
+    const NARROWEST: f64 = 1.0 / 32.0;
+    let least = if range.magnitude() == 0.0 { NARROWEST } else { range.magnitude() * NARROWEST };
     if range.high - range.low > least { range.into() } else { range.widened(least).into() }
 }

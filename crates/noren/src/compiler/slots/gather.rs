@@ -7,6 +7,7 @@ use noren_rlwe::error::Result;
 use crate::compiler::layout::{Dimension, Fill, Layout};
 use crate::compiler::shape::{index_of, position_of};
 use crate::compiler::slots::lowering::{Lowering, Shared};
+use crate::compiler::slots::reduce::Spread;
 use crate::compiler::slots::value::{Free, Operand, Value};
 
 impl<E: Shared> Lowering<'_, E> {
@@ -83,7 +84,23 @@ impl<E: Shared> Lowering<'_, E> {
             0 => value.parts.clone(),
             _ => vec![self.ev.rotate(&value.parts[0], first.cast_signed())?],
         };
-        Ok(Some(self.made(parts, layout.tidied(), value.bounds)))
+        let (parts, layout) = self.kept(parts, layout.tidied());
+        Ok(Some(self.made(parts, layout, value.bounds)))
+    }
+
+    /// Ciphertexts that stay side by side with those of the whole array: of a dimension that has lost its axis, those of its
+    /// first indices in place of the others, and none behind the last element.
+    fn kept(&self, mut parts: Vec<E::Ciphertext>, mut layout: Layout) -> (Vec<E::Ciphertext>, Layout) {
+        while let Some(at) = layout.crossing(self.slots) {
+            let Spread { within, groups, apart, .. } = Spread::of(&layout, at, self.slots);
+            let block = apart * groups;
+            parts = (0..parts.len()).map(|part| parts[part / block * block + part % apart].clone()).collect();
+            layout.dimensions[at] = Dimension::without_axis(within, Fill::Unknown);
+            layout.dimensions.insert(at + 1, Dimension::without_axis(groups, Fill::Copies));
+            layout = layout.tidied();
+        }
+        parts.truncate(layout.parts(self.slots));
+        (parts, layout)
     }
 }
 

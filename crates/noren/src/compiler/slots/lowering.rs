@@ -96,6 +96,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
             let result = self.node(at, &results)?;
             let result = self.narrowed(at, result);
             if let Operand::Value(value) = &result {
+                self.check_value(at, value)?;
                 done(at, &value.parts, &value.layout);
             }
             results[at] = Some(result);
@@ -133,6 +134,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
             Operand::Free(free) => self.view(free, &self.graph.node(at).shape.clone(), None)?,
             Operand::Constant(_) => return Err(self.refusal(at, "return it without encryption")),
         };
+        self.check_value(at, &value)?;
         Ok(Output { parts: value.parts.clone(), layout: value.layout.clone() })
     }
 
@@ -301,11 +303,21 @@ impl<'a, E: Shared> Lowering<'a, E> {
         Vec::new()
     }
 
+    /// Refuses a result whose ciphertexts are not those of its layout: its elements would be looked for in others.
+    fn check_value(&self, at: usize, value: &Value<E::Ciphertext>) -> Result<()> {
+        if value.is_sound(self.slots) {
+            return Ok(());
+        }
+        Err(self.refusal(at, "an operation whose results fill ciphertexts in order: apply it to smaller arrays"))
+    }
+
     /// An array of these ciphertexts, with what is known of it told to the evaluator.
     pub(super) fn made(&self, parts: Vec<E::Ciphertext>, layout: Layout, bounds: Interval) -> Value<E::Ciphertext> {
         let period = layout.period().min(self.slots);
         let known = |part| self.ev.with_range(self.ev.with_period(part, period), bounds.into());
-        Value { parts: parts.into_iter().map(known).collect(), layout, bounds }
+        let value = Value { parts: parts.into_iter().map(known).collect(), layout, bounds };
+        debug_assert!(value.is_sound(self.slots), "{} ciphertexts of {:?}", value.parts.len(), value.layout);
+        value
     }
 
     /// Runs `work` for each of `count` ciphertexts, side by side on the threads of the evaluator.

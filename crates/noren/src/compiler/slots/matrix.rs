@@ -83,19 +83,20 @@ impl<E: Shared> Lowering<'_, E> {
             numbers.resize(numbers.len() + spread.stride, E::Scalar::number(entry));
         }
         let plains = in_parts(&numbers, self.slots);
+        let fill = if spread.cyclic { Fill::Copies } else { Fill::Unknown };
+        let layout = without(&x.layout, dimension, spread.within, fill);
         let groups = spread.parts(x.parts.len());
         let last = (column.len() - 1) / spread.within;
-        let parts = self.side_by_side(groups.len(), |at| {
+        let parts = self.side_by_side(layout.parts(self.slots), |at| {
             let used = &groups[at][..=last];
             let encode = |&part: &usize| self.ev.encode_for(&plains[part % plains.len()], &x.parts[part]);
             let plains = used.iter().map(encode).collect::<Result<Vec<_>>>()?;
             let pairs: Vec<_> = used.iter().map(|&part| &x.parts[part]).zip(&plains).collect();
             trace::sum(self.ev, &self.ev.dot_plain(&pairs)?, spread.within, spread.stride.cast_signed())
         })?;
-        let fill = if spread.cyclic { Fill::Copies } else { Fill::Unknown };
         let known = x.layout.is_known();
         let bounds = if known { bounds } else { bounds.hull(x.bounds.times(Interval::of(column)).repeated(size)) };
-        Ok(self.made(parts, without(&x.layout, dimension, spread.within, fill), bounds))
+        Ok(self.made(parts, layout, bounds))
     }
 
     /// The product where each ciphertext holds one index of the axis: weighted sums of ciphertexts.
@@ -122,6 +123,8 @@ impl<E: Shared> Lowering<'_, E> {
         let mut layout = x.layout.clone();
         let axis = layout.dimensions[dimension].axis;
         layout.dimensions[dimension] = Dimension { axis, length: columns, size, fill: Fill::Unknown };
+        // With one column the next dimension may be the outermost one, which has fewer ciphertexts.
+        let layout = layout.tidied();
         // Ciphertexts of the same group lie as far apart as before; what has no column repeats one.
         let count = layout.parts(self.slots);
         let part = |part: usize| {

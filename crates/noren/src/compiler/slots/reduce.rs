@@ -42,7 +42,8 @@ impl Spread {
         Self { stride, within, groups: size / within, apart: (stride / slots).max(1), cyclic }
     }
 
-    /// The ciphertexts of all groups, for each of the other indices that ciphertexts are told apart by.
+    /// The ciphertexts of all groups, for each of the other indices that ciphertexts are told apart by: the order of the
+    /// ciphertexts of the array without the dimension, which may need fewer.
     pub(super) fn parts(&self, parts: usize) -> Vec<Vec<usize>> {
         let block = self.apart * self.groups;
         let first = (0..parts).filter(|part| part % block < self.apart);
@@ -64,8 +65,11 @@ impl<E: Shared> Lowering<'_, E> {
         // Groups without an element need not be added, and the last may have fewer elements.
         let last = (of.length - 1) / spread.within;
         let rest = of.length - last * spread.within;
+        let whole = known || rest == spread.within;
+        let fill = if spread.cyclic && whole { Fill::Copies } else { Fill::Unknown };
+        let layout = without(&x.layout, dimension, spread.within, fill);
         let groups = spread.parts(x.parts.len());
-        let parts = self.side_by_side(groups.len(), |at| {
+        let parts = self.side_by_side(layout.parts(self.slots), |at| {
             let parts = &groups[at];
             if spread.within == 1 {
                 return total(&parts[..=last]);
@@ -79,12 +83,10 @@ impl<E: Shared> Lowering<'_, E> {
             }
             self.ev.add(&trace::sum(self.ev, &total(&parts[..last])?, spread.within, stride)?, &partial)
         })?;
-        let whole = known || rest == spread.within;
-        let fill = if spread.cyclic && whole { Fill::Copies } else { Fill::Unknown };
         // Padding that is zero is added too, and beside elements of other dimensions it may not be.
         let padded = known && of.length < of.size && !x.layout.is_known();
         let count = if padded { of.size } else { of.length };
-        Ok(self.made(parts, without(&x.layout, dimension, spread.within, fill), x.bounds.repeated(count)))
+        Ok(self.made(parts, layout, x.bounds.repeated(count)))
     }
 
     /// The product along a dimension.
@@ -126,8 +128,10 @@ impl<E: Shared> Lowering<'_, E> {
         let spread = Spread::of(&x.layout, dimension, self.slots);
         let last = (of.length - 1) / spread.within;
         let rest = of.length - last * spread.within;
+        let fill = if spread.cyclic && rest == spread.within { Fill::Copies } else { Fill::Unknown };
+        let layout = without(&x.layout, dimension, spread.within, fill);
         let mut parts = Vec::new();
-        for group in spread.parts(x.parts.len()) {
+        for group in spread.parts(x.parts.len()).into_iter().take(layout.parts(self.slots)) {
             let mut terms: Vec<E::Ciphertext> = Vec::new();
             if rest == spread.within {
                 let whole = group[..=last].iter().map(|&part| x.parts[part].clone()).collect();
@@ -144,8 +148,7 @@ impl<E: Shared> Lowering<'_, E> {
             }
             parts.push(self.tree(terms, combine)?);
         }
-        let fill = if spread.cyclic && rest == spread.within { Fill::Copies } else { Fill::Unknown };
-        Ok(self.made(parts, without(&x.layout, dimension, spread.within, fill), bounds))
+        Ok(self.made(parts, layout, bounds))
     }
 
     /// Ciphertexts, combined two by two.

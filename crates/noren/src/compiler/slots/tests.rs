@@ -7,11 +7,12 @@ use crate::circuits::trace;
 use crate::compiler::graph::Graph;
 use crate::compiler::interval::Interval;
 use crate::compiler::operation::{Binary, Element, Function, Operation, Reduction, Unary};
-use crate::compiler::shape::{indices, size};
+use crate::compiler::shape::{broadcast, indices, position_of, size};
 use crate::compiler::simplify::simplified;
 use crate::compiler::slots::lowering::{Approximations, Lowering, Output, Source};
 use crate::compiler::slots::value::View;
 use crate::schemes::clear::{ClearEvaluator, ClearVector};
+use crate::schemes::slots::SlotEvaluator;
 
 /// Inputs in clear.
 struct Clear<'a> {
@@ -40,12 +41,22 @@ impl Built {
         self.push(Operation::Input { name, shape: shape.to_vec(), element: Element::Real, range })
     }
 
+    fn integers(&mut self, shape: &[usize], low: f64, high: f64) -> usize {
+        let (name, range) = (format!("x{}", self.0.nodes().len()), Interval::new(low, high));
+        self.push(Operation::Input { name, shape: shape.to_vec(), element: Element::Integer, range })
+    }
+
     fn constant(&mut self, shape: &[usize], values: &[f64]) -> usize {
         self.push(Operation::Constant { shape: shape.to_vec(), element: Element::Real, values: values.to_vec() })
     }
 
     fn push(&mut self, operation: Operation) -> usize {
         self.0.push(operation, "here").expect("an operation")
+    }
+
+    /// None for results that are out of the range of integers.
+    fn tried(&mut self, operation: Operation) -> Option<usize> {
+        self.0.push(operation, "here").ok()
     }
 
     fn binary(&mut self, kind: Binary, a: usize, b: usize) -> usize {
@@ -57,11 +68,19 @@ const APPROXIMATIONS: Approximations = Approximations { error: 1e-4, dead_zone: 
 
 /// Runs a graph with this many slots on numbers of the ranges of its inputs, and compares all outputs with the definition.
 fn check(built: Built, outputs: &[usize], slots: usize, tolerance: f64) {
+    compare(built, outputs, slots, tolerance).expect("a run");
+}
+
+/// As [`check`], with the error of graphs that are refused.
+fn compare(built: Built, outputs: &[usize], slots: usize, tolerance: f64) -> Result<()> {
     let mut graph = built.0;
     graph.finish(outputs.to_vec()).expect("outputs");
     let simple = simplified(&graph).expect("a graph");
     let nodes = graph.inputs();
-    let number = |low: f64, high: f64, i: usize| low + (high - low) * ((i * 37 + 11) % 101) as f64 / 100.0;
+    let number = |low: f64, high: f64, i: usize| {
+        let number = low + (high - low) * ((i * 37 + 11) % 101) as f64 / 100.0;
+        if tolerance == 0.0 { number.round() } else { number }
+    };
     let inputs: Vec<Vec<f64>> = nodes
         .iter()
         .map(|&at| {
@@ -72,14 +91,19 @@ fn check(built: Built, outputs: &[usize], slots: usize, tolerance: f64) {
     let expected = graph.evaluate(&inputs).expect("values");
     let mut source = Clear { inputs: &inputs, nodes, slots };
     let lowering = Lowering::new(&ClearEvaluator, &simple, slots, APPROXIMATIONS, &mut source);
-    let found = lowering.run(|_, _, _| {}).expect("a run");
+    let found = lowering.run(|_, _, _| {})?;
     for ((output, expected), at) in found.iter().zip(&expected).zip(graph.outputs()) {
         let values = read(output, &graph.node(*at).shape, slots);
         for (position, (value, expected)) in values.iter().zip(expected).enumerate() {
             assert!((value - expected).abs() <= tolerance, "{slots} slots, element {position}: {value} for {expected}");
         }
         assert_eq!(values.len(), expected.len());
+        assert_eq!(output.parts.len(), output.layout.parts(slots), "{slots} slots: {:?}", output.layout);
+        if tolerance == 0.0 {
+            check_all_slots(output, &graph.node(*at).shape, expected, slots);
+        }
     }
+    Ok(())
 }
 
 fn read(output: &Output<ClearVector>, shape: &[usize], slots: usize) -> Vec<f64> {
@@ -88,6 +112,23 @@ fn read(output: &Output<ClearVector>, shape: &[usize], slots: usize) -> Vec<f64>
         output.parts[address / slots].values()[address % slots]
     };
     indices(shape).map(value).collect()
+}
+
+/// What a layout says of slots is true of all: copies and zeros are there, and vectors repeat.
+fn check_all_slots(output: &Output<ClearVector>, shape: &[usize], expected: &[f64], slots: usize) {
+    let Output { parts, layout } = output;
+    let known = layout.is_known();
+    for (address, index) in layout.elements(shape.len()).enumerate().take(parts.len() * slots) {
+        let found = parts[address / slots].values()[address % slots];
+        match index {
+            Some(index) => assert_eq!(found, expected[position_of(&index, shape)], "{address} of {layout:?}"),
+            None => assert!(!known || found == 0.0, "{address} of {layout:?}: {found}"),
+        }
+    }
+    for part in parts {
+        let period = ClearEvaluator.period(part);
+        assert!(period <= layout.period(), "{layout:?}: {:?}", part.values());
+    }
 }
 
 /// Slots from one ciphertext for everything to several for each array.
@@ -275,4 +316,151 @@ fn a_linear_model_costs_what_its_sums_cost() {
     let usage = recorder.usage();
     let rotations = trace::rotations(8, 128).len();
     assert_eq!((usage.depth, usage.counts.plain_products, usage.rotations.len()), (1, 1, rotations));
+}
+
+/// The positions of the elements with these indices along an axis.
+fn taken(shape: &[usize], axis: usize, from: usize, count: usize) -> (Vec<usize>, Vec<i64>) {
+    let mut part = shape.to_vec();
+    part[axis] = count;
+    let at = |mut index: Vec<usize>| {
+        index[axis] += from;
+        position_of(&index, shape) as i64
+    };
+    let positions = indices(&part).map(at).collect();
+    (part, positions)
+}
+
+#[test]
+fn slices_of_results_over_several_ciphertexts_broadcast_back() {
+    for slots in SLOTS {
+        for shape in [vec![40], vec![9, 3], vec![3, 9], vec![17, 1], vec![5, 5, 3]] {
+            for axis in 0..shape.len() {
+                let mut built = Built::new();
+                let x = built.input(&shape, -1.0, 1.0);
+                let squares = built.binary(Binary::Mul, x, x);
+                let (part, positions) = taken(&shape, axis, 0, 1);
+                let first = built.push(Operation::Gather { of: squares, shape: part, positions });
+                let difference = built.binary(Binary::Sub, squares, first);
+                let beside = built.binary(Binary::Mul, first, x);
+                check(built, &[difference, first, beside], slots, 1e-9);
+            }
+            let mut built = Built::new();
+            let x = built.input(&shape, -1.0, 1.0);
+            let squares = built.binary(Binary::Mul, x, x);
+            let first = built.push(Operation::Gather { of: squares, shape: vec![], positions: vec![0] });
+            let difference = built.binary(Binary::Sub, squares, first);
+            check(built, &[difference, first], slots, 1e-9);
+        }
+    }
+}
+
+#[test]
+fn every_result_has_the_ciphertexts_of_its_layout() {
+    for slots in SLOTS {
+        for rows in [5, 9, 17, 33, 40] {
+            let mut built = Built::new();
+            let x = built.input(&[rows, 2], -1.0, 1.0);
+            let squares = built.binary(Binary::Mul, x, x);
+            let scores = built.push(Operation::MatMul { of: x, columns: 1, matrix: vec![0.5, 0.2] });
+            let (shape, positions) = (vec![rows], (0..rows as i64).collect());
+            let scores = built.push(Operation::Gather { of: scores, shape, positions });
+            let sums = built.push(Operation::Reduce(Reduction::Sum, squares, vec![1]));
+            let products = built.push(Operation::Reduce(Reduction::Product, x, vec![1]));
+            let function = built.push(Operation::Function { name: Function::Sigmoid, of: scores, error: 1e-5 });
+            let (shape, positions) = taken(&[rows, 2], 0, 0, rows / 2);
+            let half = built.push(Operation::Gather { of: squares, shape, positions });
+            check(built, &[scores, sums, products, function, half], slots, 1e-4);
+        }
+    }
+}
+
+/// Numbers below limits, in an order that looks random.
+struct Choice(u64);
+
+impl Choice {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit
+    }
+
+    /// A graph of a few operations on integers, which are exact, and all of its results.
+    fn graph(&mut self) -> (Built, Vec<usize>) {
+        let mut built = Built::new();
+        let shape: Vec<usize> = (0..=self.below(3)).map(|_| [1, 2, 3, 4, 5, 7, 9, 17][self.below(8)]).collect();
+        let low = [-1.0, 1.0][self.below(2)];
+        let mut results = vec![built.integers(&shape, low, 3.0), built.integers(&shape, -1.0, 1.0)];
+        for _ in 0..3 + self.below(4) {
+            let of = results[self.below(results.len())];
+            if let Some(result) = self.operation(&mut built, of, &results) {
+                if built.0.node(result).range.magnitude() > 1e9 {
+                    break;
+                }
+                results.push(result);
+            }
+        }
+        (built, results)
+    }
+
+    fn operation(&mut self, built: &mut Built, of: usize, results: &[usize]) -> Option<usize> {
+        let shape = built.0.node(of).shape.clone();
+        let kind = [Binary::Add, Binary::Sub, Binary::Mul][self.below(3)];
+        let choice = self.below(9);
+        if choice < 3 {
+            let fits = |&other: &usize| broadcast(&shape, &built.0.node(other).shape).is_some();
+            let fitting: Vec<usize> = results.iter().copied().filter(fits).collect();
+            return built.tried(Operation::Binary(kind, of, fitting[self.below(fitting.len())]));
+        }
+        let axis = self.below(shape.len().max(1));
+        let extent = *shape.get(axis)?;
+        match choice {
+            3 | 4 => {
+                let from = [0, self.below(extent)][self.below(2)];
+                let count = [1, 1 + self.below(extent - from)][self.below(2)];
+                let (mut part, positions) = taken(&shape, axis, from, count);
+                if count == 1 && self.below(2) == 0 {
+                    part.remove(axis);
+                }
+                built.tried(Operation::Gather { of, shape: part, positions })
+            }
+            5 => {
+                let reduction = [Reduction::Sum, Reduction::Sum, Reduction::Product][self.below(3)];
+                let reduced = built.tried(Operation::Reduce(reduction, of, vec![axis]))?;
+                let mut kept = shape;
+                kept[axis] = 1;
+                let positions = (0..size(&kept)? as i64).collect();
+                built.tried(Operation::Gather { of: reduced, shape: kept, positions })
+            }
+            6 => built.tried(Operation::Reduce(Reduction::Sum, of, vec![axis])),
+            7 => {
+                let (rows, columns) = (*shape.last()?, 1 + self.below(3));
+                let matrix = (0..rows * columns).map(|_| self.below(4) as f64 - 1.0).collect();
+                built.tried(Operation::MatMul { of, columns, matrix })
+            }
+            _ => {
+                let own = if self.below(2) == 0 { vec![] } else { shape[axis..].to_vec() };
+                let values: Vec<f64> = (0..size(&own)?).map(|_| self.below(4) as f64 - 1.0).collect();
+                let constant = Operation::Constant { shape: own, element: Element::Integer, values };
+                let constant = built.tried(constant)?;
+                built.tried(Operation::Binary(kind, of, constant))
+            }
+        }
+    }
+}
+
+#[test]
+fn results_are_right_or_refused() {
+    let mut choice = Choice(1);
+    let (mut refused, count) = (0, 4000);
+    for _ in 0..count {
+        let slots = [2, 4, 8, 16, 64][choice.below(5)];
+        let (built, outputs) = choice.graph();
+        match compare(built, &outputs, slots, 0.0) {
+            Ok(()) => {}
+            Err(error) => {
+                assert!(error.to_string().contains("this scheme does not evaluate"), "{error}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused < count / 2, "{refused} of {count} refused");
 }

@@ -23,6 +23,11 @@ impl<C> Value<C> {
         self.parts.get(part % all).unwrap_or(&self.parts[self.parts.len() - 1])
     }
 
+    /// Whether there are as many ciphertexts as the layout says, and unknown contents between elements stay within them.
+    pub(super) fn is_sound(&self, slots: usize) -> bool {
+        self.parts.len() == self.layout.parts(slots) && self.layout.crossing(slots).is_none()
+    }
+
     /// Whether a larger array repeats it with ciphertexts that hold no element.
     pub(super) fn is_cut(&self, larger: &Layout, slots: usize) -> bool {
         self.parts.len() < self.layout.period().div_ceil(slots) && larger.period() > self.layout.period()

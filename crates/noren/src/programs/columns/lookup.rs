@@ -1,5 +1,6 @@
 //! Functions of elements, looked up.
 
+use std::cell::Cell;
 use std::ops::RangeInclusive;
 
 use noren_rlwe::error::{Error, Result};
@@ -44,15 +45,20 @@ impl ColumnLookup {
         function: impl Fn(&[i128]) -> i128,
     ) -> Result<Self> {
         let parameters = context.parameters();
+        let outside = Cell::new(None);
         let word = |values: &[i128]| {
             let value = function(values);
-            // A value out of range has more bits than outputs, which refuse it.
-            if output.range(parameters).contains(&value) { output.word(value) } else { u64::MAX }
+            if output.range(parameters).contains(&value) {
+                return output.word(value);
+            }
+            outside.set(outside.get().or(Some(value)));
+            // It has more bits than outputs, which refuse it; the refusal below names it.
+            u64::MAX
         };
-        let tables = match (inputs, output) {
-            ([Element::Digit], Element::Digit) => Tables::One(Lookup::new(context, |x| word(&[i128::from(x)]))?),
+        let tables = || match (inputs, output) {
+            ([Element::Digit], Element::Digit) => Ok(Tables::One(Lookup::new(context, |x| word(&[i128::from(x)]))?)),
             ([Element::Digit, Element::Digit], Element::Digit) => {
-                Tables::Two(BivariateLookup::new(context, |x, y| word(&[i128::from(x), i128::from(y)]))?)
+                Ok(Tables::Two(BivariateLookup::new(context, |x, y| word(&[i128::from(x), i128::from(y)]))?))
             }
             ([Element::Unsigned(_) | Element::Signed(_)], _)
             | ([Element::Unsigned(_) | Element::Signed(_), Element::Unsigned(_) | Element::Signed(_)], _)
@@ -60,15 +66,22 @@ impl ColumnLookup {
             {
                 let digits = inputs.iter().map(|input| input.digits(parameters)).sum::<Result<usize>>()?;
                 let outputs = output.digits(parameters)?;
-                Tables::Large(LargeLookup::new(context, digits, outputs, |x| word(&split(inputs, x)))?)
+                Ok(Tables::Large(LargeLookup::new(context, digits, outputs, |x| word(&split(inputs, x)))?))
             }
             _ => {
                 let kinds: Vec<String> = inputs.iter().map(ToString::to_string).collect();
                 let needed = "one or two digits to a digit, or one or two integers to an integer or a truth value";
-                return Err(Error::parameter("kinds of a lookup", format!("{} to {output}", kinds.join(", ")), needed));
+                Err(Error::parameter("kinds of a lookup", format!("{} to {output}", kinds.join(", ")), needed))
             }
         };
-        Ok(Self { inputs: inputs.to_vec(), output, tables })
+        let tables = tables();
+        if let Some(value) = outside.get() {
+            let range = output.range(parameters);
+            let needed =
+                format!("at least {} and at most {} for {output}: reduce it there", range.start(), range.end());
+            return Err(Error::parameter("value of the function", value, needed));
+        }
+        Ok(Self { inputs: inputs.to_vec(), output, tables: tables? })
     }
 
     /// The values that each operand can have: a digit alone may hold carries.

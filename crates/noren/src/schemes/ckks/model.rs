@@ -8,10 +8,12 @@ use noren_rlwe::error::{Error, Result};
 
 use crate::schemes::ckks::encoder::{decoding_error, transform_error};
 use crate::schemes::ckks::encryption::room;
+use crate::schemes::ckks::error::CkksError;
 use crate::schemes::ckks::estimate::{Estimate, Nature, mix};
 use crate::schemes::ckks::evaluator::rotations::rotated;
 use crate::schemes::ckks::noise::{self, Mode};
 use crate::schemes::ckks::parameters::Parameters;
+use crate::schemes::ckks::scale::Scale;
 use crate::schemes::range::Range;
 use crate::schemes::slots::{Bounds, GiantStep, Scalar, SlotEvaluator};
 
@@ -214,6 +216,8 @@ impl NoiseModel {
         let low = padded.iter().copied().fold(f64::INFINITY, f64::min);
         let high = padded.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let scale = self.parameters.scale_at(operand.level);
+        // No coefficient is larger than the mean of the absolute values.
+        self.check_fits(padded.iter().map(|x| x.abs()).sum::<f64>() / slots as f64, operand.level + 1, scale)?;
         let variance = self.parameters.degree() as f64 / 12.0 / (scale.to_f64() * scale.to_f64());
         let range = Range::real(low, high);
         let tag = padded.iter().take(256).fold(slots as u64, |tag, x| mix(tag, x.to_bits()));
@@ -221,6 +225,15 @@ impl NoiseModel {
             .with_source(Nature::Plain, variance, 0)
             .with_bias(range.magnitude() * transform_error(slots));
         Ok(ModelPlaintext { values: padded, level: operand.level, estimate })
+    }
+
+    /// Refuses constants that so many limbs do not hold at a scale, as the scheme does.
+    fn check_fits(&self, value: f64, limbs: usize, scale: &Scale) -> Result<()> {
+        let limit = room(&self.parameters, limbs, scale);
+        if value.abs() < limit && scale.round_multiple(value).is_some() {
+            return Ok(());
+        }
+        Err(CkksError::Overflow { index: 0, value, limit, scale_log2: scale.log2() }.into())
     }
 
     /// A product's estimate after relinearisation and rescaling.
@@ -293,6 +306,7 @@ impl SlotEvaluator for NoiseModel {
 
     fn add_scalar(&self, a: &ModelVector, c: f64) -> Result<ModelVector> {
         f64::check(&[c])?;
+        self.check_fits(c, a.level + 1, self.parameters.scale_at(a.level))?;
         let miss = HALF / self.parameters.scale_at(a.level).to_f64();
         let constant = Estimate::exact(Range::real(c, c), mix(WEIGHTED, c.to_bits())).with_bias(miss);
         Ok(self.unary(a, a.values.iter().map(|x| x + c).collect(), a.estimate.sum(&constant)))
@@ -327,16 +341,18 @@ impl SlotEvaluator for NoiseModel {
     fn weighted_sum(&self, terms: &[(&ModelVector, f64)], constant: f64) -> Result<ModelVector> {
         let lowest = terms.iter().map(|(x, _)| *x).min_by_key(|x| x.level).ok_or_else(no_terms)?;
         let below = one_below(lowest.level)?;
-        let miss = HALF / (self.parameters.scale_at(below).to_f64() * self.parameters.prime(lowest.level) as f64);
+        let before = self.parameters.scale_at(below).mul_u64(self.parameters.prime(lowest.level));
+        self.check_fits(constant, lowest.level + 1, &before)?;
+        let miss = HALF / before.to_f64();
         let mut values = vec![constant; lowest.values.len()];
         let mut estimate =
             Estimate::exact(Range::real(constant, constant), mix(WEIGHTED, constant.to_bits())).with_bias(miss);
         for &(x, c) in terms {
             check_slots(x.values.len(), lowest.values.len())?;
             f64::check(&[c])?;
+            self.check_fits(c, lowest.level + 1, &before.div(self.parameters.scale_at(x.level)))?;
             values.iter_mut().zip(&x.values).for_each(|(sum, value)| *sum += c * value);
-            let miss = HALF * self.parameters.scale_at(x.level).to_f64()
-                / (self.parameters.scale_at(below).to_f64() * self.parameters.prime(lowest.level) as f64);
+            let miss = HALF * self.parameters.scale_at(x.level).to_f64() / before.to_f64();
             let tag = mix(x.estimate.tag(), mix(WEIGHTED, c.to_bits()));
             let term = x.estimate.clone().multiplied(c.into()).with_bias(miss * x.estimate.magnitude()).named(tag);
             estimate = estimate.sum(&term);

@@ -1,6 +1,7 @@
 //! Parameters from what a computation needs: depth, precision and slots.
 
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::parameters::MAX_PRIMES;
 use noren_rlwe::security::{SecretDistribution, Security, max_log_qp};
 
 use crate::schemes::ckks::encoder::{decoding_error, transform_error};
@@ -64,6 +65,8 @@ const SPARE_BITS: u32 = 8;
 const SPARE_FIRST_BITS: u32 = 48;
 /// A digit stays this many bits below the special modulus.
 const MARGIN_BITS: u32 = 6;
+/// The most levels: each takes a prime, and so do level 0 and key switching.
+const MOST_DEPTH: usize = MAX_PRIMES - 2;
 
 impl Parameters {
     /// The smallest ring and the smallest scale that give the required depth, precision and security.
@@ -174,6 +177,10 @@ impl Requirements {
 
     /// The candidates for a ring and a scale.
     fn specifications(&self, log_n: u32, log_scale: u32, room: f64) -> Vec<ParametersSpec> {
+        // More levels than primes: nothing is made of such a length.
+        if self.depth > MOST_DEPTH {
+            return Vec::new();
+        }
         let bits = |largest: f64| libm::log2(largest).ceil().max(0.0);
         let integer_bits = bits(self.max_abs).max(bits(room * ROOM_MARGIN) - 1.0);
         let first = f64::from(log_scale + HEADROOM_BITS) + integer_bits;
@@ -218,7 +225,7 @@ impl Requirements {
         let mut remedies: Vec<String> =
             reached.map(|bits| format!("at most {:.1} bits", floor_tenth(bits))).into_iter().collect();
         // Between the last depth that is possible and this one, by halving.
-        let (mut possible, mut refused) = (None, depth);
+        let (mut possible, mut refused) = (None, depth.min(MOST_DEPTH + 1));
         while possible.map_or(refused > 0, |possible| possible + 1 < refused) {
             let middle = possible.map_or(0, |possible| usize::midpoint(possible, refused));
             match (Self { depth: middle, ..self.clone() }).can_be_met() {
@@ -350,6 +357,8 @@ mod tests {
             Requirements { depth: 3, precision_bits: 40.0, max_abs: 100.0, ..Requirements::default() },
             Requirements { depth: 60, precision_bits: 5.0, max_abs: 100.0, ..Requirements::default() },
             Requirements { depth: 500, precision_bits: 20.0, ..Requirements::default() },
+            Requirements { depth: usize::MAX, precision_bits: 20.0, ..Requirements::default() },
+            Requirements { depth: MOST_DEPTH + 1, security: Security::None, ..Requirements::default() },
             Requirements { depth: 1, precision_bits: 10.0, max_abs: 1e300, ..Requirements::default() },
         ] {
             let text = Parameters::for_requirements(&requirements).expect_err("too much").to_string();
@@ -383,7 +392,9 @@ mod tests {
             other => panic!("{other:?} was not expected"),
         };
         assert_eq!(name(Requirements { precision_bits: 45.0, ..Requirements::default() }), "precision_bits");
-        assert_eq!(name(Requirements { depth: 500, ..Requirements::default() }), "depth");
+        for depth in [500, 1 << 33, usize::MAX / 2, usize::MAX] {
+            assert_eq!(name(Requirements { depth, ..Requirements::default() }), "depth");
+        }
         assert_eq!(name(Requirements { slots: 0, ..Requirements::default() }), "slots");
         assert_eq!(name(Requirements { max_abs: f64::NAN, ..Requirements::default() }), "max_abs");
         assert_eq!(name(Requirements { precision_bits: f64::INFINITY, ..Requirements::default() }), "precision_bits");

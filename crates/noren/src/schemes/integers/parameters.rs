@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::hypercube::Hypercube;
+use noren_math::modulus::Modulus;
 use noren_math::ntt::general::order_of_roots;
 use noren_math::prime::{is_prime, prime_power};
 use noren_rlwe::error::{Error, Result};
@@ -44,7 +45,7 @@ pub struct ParametersSpec {
     /// The index m of the ring `Z[X]/Phi_m` of degree `n = phi(m)`, from 3 to 65,535, neither a power of two nor twice an odd
     /// number; 0 where `log_n` names the ring.
     pub index: u32,
-    /// The plaintext modulus t, 2 to `2^60 - 1`.
+    /// The plaintext modulus t, 2 to `2^60 - 1`; below `2^50` where it gives a ring of degree `2^log_n` slots.
     ///
     /// In a ring of degree `2^log_n`, a prime that is 1 modulo 2n gives n slots. In one of index m, a power `p^r` of a
     /// prime that does not divide m gives `n/d` slots, d the order of p modulo m, each an element of the Galois ring
@@ -75,6 +76,10 @@ impl ParametersSpec {
     pub fn build(self) -> Result<Parameters> {
         let modulus = PlaintextModulus::new(self.plaintext_modulus)?;
         let ring = self.ring()?;
+        if has_row_slots(&ring, modulus) {
+            // Slots stand modulo t as limbs do modulo their primes.
+            Modulus::new(modulus.value())?;
+        }
         sizes::check(&self.log_q, &self.log_p, &[])?;
         let step = order_of_roots(&ring);
         let mut used = Vec::new();
@@ -164,8 +169,7 @@ impl Parameters {
     /// Whether there are slots: see [`ParametersSpec::plaintext_modulus`].
     #[must_use]
     pub fn has_slots(&self) -> bool {
-        let t = self.modulus().value();
-        self.hypercube().is_some() || self.has_rows() && t % (2 * self.degree() as u64) == 1 && is_prime(t)
+        self.hypercube().is_some() || has_row_slots(self.rlwe().index(), self.modulus())
     }
 
     /// How many slots there are; where there are none, how many coefficients.
@@ -245,6 +249,11 @@ impl PartialEq for Parameters {
 }
 
 impl Eq for Parameters {}
+
+/// Whether a ring whose index is a power of two has slots modulo t.
+fn has_row_slots(ring: &Cyclotomic, t: PlaintextModulus) -> bool {
+    ring.is_power_of_two() && t.value() % u64::from(ring.index()) == 1 && is_prime(t.value())
+}
 
 /// The slots modulo t in a ring whose index is not a power of two, if there are any.
 fn hypercube(ring: &Cyclotomic, t: PlaintextModulus) -> Option<Hypercube> {

@@ -61,6 +61,8 @@ const MOST_INDEX: u32 = (1 << 16) - 1;
 const MOST_CUBES: usize = 32;
 /// The most primes that are tried.
 const MOST_LIMBS: usize = 48;
+/// The most operations that follow one another: each takes a bit of the modulus at least.
+const MOST_IN_TURN: usize = MOST_LIMBS * *PRIME_BITS.end() as usize;
 
 /// Whether all dimensions of the slots modulo p are native.
 fn is_native(ring: &Cyclotomic, p: u64) -> bool {
@@ -85,25 +87,23 @@ impl Requirements {
     /// # Errors
     /// [`Error::Parameters`] says which requirement cannot be met.
     pub fn choose<S: Scheme>(&self) -> Result<Parameters> {
+        self.check_in_turn()?;
         let most = 1 << LOG_N.end();
         if self.slots > most {
             return Err(Error::parameter("slots", self.slots, format!("at most {most}")));
         }
         // Requirements that no number of primes meets.
         let probe = ParametersSpec {
-            log_n: *LOG_N.start(),
+            log_n: self.slots.next_power_of_two().ilog2().max(*LOG_N.start()),
             plaintext_modulus: self.plaintext_modulus,
             log_q: vec![*PRIME_BITS.end()],
             security: Security::None,
             ..ParametersSpec::default()
         };
         probe.build()?;
-        for log_n in LOG_N.filter(|log_n| 1usize << log_n >= self.slots) {
-            if let Some(parameters) = self.choose_in::<S>(Ring { log_n, index: 0, degree: 1 << log_n })? {
-                return Ok(parameters);
-            }
-        }
-        Err(self.too_much(format!("degree 2^{}", LOG_N.end())))
+        let powers = LOG_N.filter(|log_n| 1usize << log_n >= self.slots);
+        let rings = powers.map(|log_n| Ring { log_n, index: 0, degree: 1 << log_n });
+        self.first_of::<S>(rings, &format!("degree 2^{}", LOG_N.end()))
     }
 
     /// As [`Requirements::choose`], among rings whose index is not a power of two: for a plaintext modulus `p^r`, with as
@@ -116,6 +116,7 @@ impl Requirements {
     /// # Errors
     /// [`Error::Parameters`] says which requirement cannot be met: the plaintext modulus must be a power of a prime.
     pub fn choose_index<S: Scheme>(&self, slot_degree: usize) -> Result<Parameters> {
+        self.check_in_turn()?;
         let (p, _) = prime_power(self.plaintext_modulus)
             .ok_or_else(|| Error::parameter("plaintext_modulus", self.plaintext_modulus, "a power of a prime"))?;
         if slot_degree == 0 {
@@ -134,15 +135,41 @@ impl Requirements {
             let found = format!("{} of a multiple of degree {slot_degree} modulo {p}", self.slots);
             return Err(Error::parameter("slots", found, format!("what an index up to {MOST_INDEX} has: fewer slots")));
         }
-        for alike in rings.chunk_by(|(_, a), (_, b)| a.degree().ilog2() == b.degree().ilog2()) {
+        let of_one_size = rings.chunk_by(|(_, a), (_, b)| a.degree().ilog2() == b.degree().ilog2());
+        let native = |alike: &[(u64, Cyclotomic)]| {
             let ring = alike.iter().take(MOST_CUBES).map(|(_, ring)| ring).find(|ring| is_native(ring, p));
             let ring = ring.unwrap_or(&alike[0].1);
-            let ring = Ring { log_n: 0, index: ring.index(), degree: ring.degree() };
+            Ring { log_n: 0, index: ring.index(), degree: ring.degree() }
+        };
+        self.first_of::<S>(of_one_size.map(native), &format!("an index up to {MOST_INDEX}"))
+    }
+
+    /// Refuses more operations than any modulus has room for, before any is counted through.
+    fn check_in_turn(&self) -> Result<()> {
+        let counts = [("depth", self.depth), ("plain_products", self.plain_products)];
+        let Some((name, found)) = counts.into_iter().find(|&(_, count)| count > MOST_IN_TURN) else { return Ok(()) };
+        let largest = format!("{MOST_LIMBS} primes of {} bits", PRIME_BITS.end());
+        let needed =
+            format!("at most {MOST_IN_TURN}: each takes a bit or more of a modulus, which has at most {largest}");
+        Err(Error::parameter(name, found, needed))
+    }
+
+    /// The parameters of the first ring that has some.
+    fn first_of<S: Scheme>(&self, rings: impl Iterator<Item = Ring> + Clone, most: &str) -> Result<Parameters> {
+        for ring in rings.clone() {
             if let Some(parameters) = self.choose_in::<S>(ring)? {
                 return Ok(parameters);
             }
         }
-        Err(self.too_much(format!("an index up to {MOST_INDEX}")))
+        // Where there are parameters without products with plaintexts, these are what is too much.
+        let without = Self { plain_products: 0, ..self.clone() };
+        let mut others = rings.filter(|_| self.plain_products > 0);
+        let (name, found) = match others.find_map(|ring| without.choose_in::<S>(ring).transpose()) {
+            Some(Ok(_)) => ("plain_products", self.plain_products),
+            _ => ("depth", self.depth),
+        };
+        let found = format!("{found} (products modulo {})", self.plaintext_modulus);
+        Err(Error::parameter(name, found, format!("less: {most} does not carry such a modulus")))
     }
 
     /// The fewest and smallest primes in one ring.
@@ -157,11 +184,6 @@ impl Requirements {
             }
         }
         Ok(best)
-    }
-
-    fn too_much(&self, most: String) -> Error {
-        let wanted = format!("{} (products modulo {})", self.depth, self.plaintext_modulus);
-        Error::parameter("depth", wanted, format!("less: {most} does not carry such a modulus"))
     }
 
     /// The noise that a public encryption has after all operations: before each multiplication as many terms are added as
@@ -193,8 +215,10 @@ impl Requirements {
             let now = if left == 0 { plain_products } else { plain_products.min(1) };
             plain_products -= now;
             for _ in 0..now {
-                let modulus = parameters.modulus().log2();
-                noise = noise.scaled(modulus + libm::log2(parameters.degree() as f64 / 12.0) / 2.0);
+                noise = noise.scaled(plain_growth(parameters.modulus().value(), parameters.degree()));
+                if noise.log2_std() >= 0.0 {
+                    break;
+                }
                 let kept = S::limbs_to_keep(laws, &noise, limbs);
                 if kept < limbs {
                     (noise, limbs) = (noise.with(&laws.rounding(kept)), kept);
@@ -229,11 +253,13 @@ impl Requirements {
 
     /// How many primes of this size are needed at least.
     ///
-    /// A product of either scheme multiplies noise by `t sqrt(n (h+1)/12)` or more, where h is 2n/3: `t n / sqrt(18)`.
+    /// A product of either scheme multiplies noise by `t sqrt(n (h+1)/12)` or more, where h is 2n/3: `t n / sqrt(18)`. What
+    /// one with a plaintext multiplies it by says [`plain_growth`].
     fn least_limbs(&self, ring: Ring, bits: u32) -> usize {
         let growth =
             libm::log2(self.plaintext_modulus as f64) + libm::log2(ring.degree as f64) - libm::log2(18.0) / 2.0;
-        let log_q = self.depth as f64 * growth.max(0.0);
+        let plain = plain_growth(self.plaintext_modulus, ring.degree);
+        let log_q = self.depth as f64 * growth.max(0.0) + self.plain_products as f64 * plain.max(0.0);
         ((log_q / f64::from(bits)).floor() as usize).max(1)
     }
 
@@ -258,4 +284,9 @@ impl Requirements {
             ..ParametersSpec::default()
         })
     }
+}
+
+/// By how many bits a product with a plaintext, whose coefficients are anything modulo t, raises noise.
+fn plain_growth(modulus: u64, degree: usize) -> f64 {
+    libm::log2(modulus as f64) + libm::log2(degree as f64 / 12.0) / 2.0
 }
