@@ -188,18 +188,14 @@ pub(crate) fn as_array<'py>(values: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, 
     let array = numpy.call_method1("asarray", (values,))?;
     let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
     if kind == "O" && array.getattr("size")?.extract::<usize>()? > 0 {
+        // Whole numbers beyond 64 bits are what numpy holds as objects by itself; others are refused by their type.
         for (index, value) in array.getattr("flat")?.try_iter()?.enumerate() {
             let value = value?;
-            // Whole numbers beyond 64 bits are what numpy holds as objects by itself.
-            let needed = match value.is_instance_of::<PyInt>() {
-                true if value.extract::<i64>().is_ok() || value.extract::<u64>().is_ok() => continue,
-                true => "whole numbers must fit 64 bits",
-                false => "a number is needed, and an array of a type of numbers",
-            };
-            return Err(EncodingError::new_err(format!("value {index} is {}, {needed}", value.repr()?)));
+            if value.is_instance_of::<PyInt>() && value.extract::<i64>().is_err() && value.extract::<u64>().is_err() {
+                let message = format!("value {index} is {value}, whole numbers must fit 64 bits");
+                return Err(EncodingError::new_err(message));
+            }
         }
-        let message = "an array of objects was given, and an array of a type of numbers is needed: values.astype(int)";
-        return Err(EncodingError::new_err(message));
     }
     Ok((array, kind))
 }
