@@ -1,10 +1,16 @@
 """`noren.cluster` on a real local Ray cluster of several worker processes."""
 
+import contextlib
+import dataclasses
+import functools
+import itertools
 import os
+import random
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -12,9 +18,17 @@ import pytest
 ray = pytest.importorskip("ray")
 
 from noren import Error, KeyMismatchError, bfv, bgv, bootstrapping, ckks, programs, tfhe  # noqa: E402
-from noren.cluster import Cluster, ClusterError, Failure, JobError, rotations_of_blocks  # noqa: E402
-from noren.cluster._cluster import _check_reachable  # noqa: E402
+from noren.cluster import (  # noqa: E402
+    Cluster,
+    ClusterError,
+    Failure,
+    JobError,
+    KindError,
+    TaskError,
+    rotations_of_blocks,
+)
 from noren.cluster._keys import KeyDirectory, KeyFile  # noqa: E402
+from noren.cluster._session import check_reachable  # noqa: E402
 from noren.cluster._store import Mark  # noqa: E402
 from noren.cluster._work import Keys  # noqa: E402
 
@@ -53,9 +67,8 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def cluster(owner: Owner, directory: Path) -> Iterator[Cluster]:
     """A cluster of three workers; other keys use the same processes."""
-    ray.init(address="local", num_cpus=3, include_dashboard=False, logging_level="error", log_to_driver=False)
-    yield on_it(owner.keys.evaluation, directory)
-    ray.shutdown()
+    with on_it(owner.keys.evaluation, directory, workers=3) as started:
+        yield started
 
 
 def on_it(keys: Any, directory: Path, **options: Any) -> Cluster:
@@ -147,7 +160,7 @@ def test_one_thing_where_several_are_needed_and_masked_matrices_are_refused(clus
 def test_an_address_where_nothing_answers_is_refused_at_once() -> None:
     for address in ("nohost.invalid:6379", "127.0.0.1:1"):
         with pytest.raises(ClusterError, match="ray start --head"):
-            _check_reachable(address)
+            check_reachable(address)
 
 
 def test_blocks_of_a_matrix_that_is_mapped(cluster: Cluster, owner: Owner, tmp_path: Path) -> None:
@@ -190,18 +203,66 @@ def test_failures_have_their_inputs_and_the_others_come(cluster: Cluster, owner:
     assert bytes(found[2].inputs[1]) == bytes(owner.items[2])
     assert "picky" in found[2].traceback
     assert "MissingKeyError" in found[5].error
-    results = cluster.map(picky, items)
-    good: list[Any] = []
-    with pytest.raises(JobError, match=r"2 tasks failed; the first: item 2 .*not liked") as error:
-        good.extend(results)
-    assert len(good) == 6
-    assert [failure.index for failure in error.value.failures] == [2, 5]
-    # As they ended.
-    assert sorted(failure.index or 0 for failure in results.failures) == [2, 5]
     with pytest.raises(JobError, match="a step of the reduction"):
         cluster.reduce(lambda _, x, y: x / 0, [1.0, 2.0])
-    with pytest.raises(JobError, match="2 tasks failed"):
+    with pytest.raises(JobError, match=r"2 tasks failed; the first: item 2 .*not liked") as error:
         cluster.reduce(added, cluster.map(picky, items))
+    assert [failure.index for failure in error.value.failures] == [2, 5]
+
+
+def test_results_and_errors_are_in_the_places_of_their_items(cluster: Cluster, owner: Owner) -> None:
+    other = owner.ctx.encrypt(VALUES[0], owner.ctx.keygen().public)
+
+    class Of3rdParties(Exception):  # noqa: N818
+        pass
+
+    def picky(_: object, item: object) -> object:
+        match item:
+            case 2:
+                raise ValueError("the third is not liked")
+            case 5:
+                raise Of3rdParties("nor the sixth")
+            case 7:
+                raise SystemExit(3)
+            case 8:
+                raise KeyMismatchError("nor the ninth")
+        return item
+
+    def items() -> Iterator[object]:
+        yield from [0, 1, 2, 3, lambda: 4, 5, other, 7, 8, 9]
+        raise KeyError("no more items")
+
+    def taken(results: Iterator[Any]) -> list[Any]:
+        """Return what an iterator gives, errors in their places."""
+        found: list[Any] = []
+        while True:
+            try:
+                found.append(next(results))
+            except StopIteration:
+                return found
+            except TaskError as error:
+                found.append((error.failure.index, type(error.__cause__).__name__, error.failure.error))
+
+    results = iter(cluster.map(picky, [*itertools.islice(items(), 10)]))
+    found = taken(results)
+    assert [found[i] for i in (0, 1, 3, 9)] == [0, 1, 3, 9]
+    assert found[2] == (2, "ValueError", "ValueError: the third is not liked")
+    assert found[4][:2] == (4, "KindError")
+    assert found[5][:2] == (5, "NoneType"), "an error of an unknown class is a text"
+    assert "Of3rdParties: nor the sixth" in found[5][2]
+    assert found[6][:2] == (6, "KeyMismatchError")
+    assert "give the evaluation keys of the same secret key" in found[6][2]
+    assert found[7] == (7, "NoneType", "SystemExit: 3")
+    assert found[8][:2] == (8, "KeyMismatchError")
+    # In the order in which they end, each with its position.
+    unordered = taken(iter(cluster.map(picky, [*itertools.islice(items(), 10)], ordered=False)))
+    assert sorted(x[0] for x in unordered) == list(range(10))
+    assert sorted(x for x in unordered if len(x) == 2) == [(0, 0), (1, 1), (3, 3), (9, 9)]
+    # What the items raise themselves comes after the results of those before it.
+    each = iter(cluster.map(picky, items(), return_failures=True))
+    assert [next(each) for _ in range(10)][9] == 9
+    with pytest.raises(KeyError, match="no more items"):
+        next(each)
 
 
 def test_a_task_that_ends_its_process_is_reported(owner: Owner, directory: Path, cluster: Cluster) -> None:
@@ -217,21 +278,150 @@ def test_a_task_that_ends_its_process_is_reported(owner: Owner, directory: Path,
     assert "its process ended each time it was tried" in found[3].error
 
 
-class Stubborn:
-    """Can be pickled, and not unpickled."""
-
-    def __reduce__(self) -> tuple[Any, tuple[str]]:
-        return int, ("no number",)
-
-
-def test_items_that_cannot_be_sent_or_read_are_failures(cluster: Cluster, tmp_path: Path) -> None:
-    items = [1, tmp_path / "none", lambda: 0, Stubborn(), 2]
+def test_items_that_cannot_be_sent_are_failures(cluster: Cluster, tmp_path: Path) -> None:
+    items = [1, tmp_path / "none", lambda: 0, re.compile("a"), 2]
     found = list(cluster.map(lambda _, x: x, items, return_failures=True))
     assert [found[0], found[4]] == [1, 2]
     errors = [x.error for x in found if isinstance(x, Failure)]
-    assert ["FileNotFoundError" in errors[0], "pickle" in errors[1], "ValueError" in errors[2]] == [True] * 3
+    assert ["FileNotFoundError" in errors[0], "builtins.function" in errors[1], "re.Pattern" in errors[2]] == [True] * 3
     with pytest.raises(JobError, match="1 tasks failed; the first: item 1: FileNotFoundError"):
         cluster.reduce(lambda _, x, y: x, [1, tmp_path / "none", 2])
+
+
+@dataclasses.dataclass(frozen=True)
+class Measure:
+    """Of a module of tests, which workers do not have."""
+
+    value: float
+    names: tuple[str, ...] = ()
+
+
+def doubled(_: object, x: Measure) -> Measure:
+    return dataclasses.replace(x, value=2 * x.value)
+
+
+def test_dataclasses_and_tables_of_pandas_are_items_and_results(cluster: Cluster) -> None:
+    pandas = pytest.importorskip("pandas")
+
+    @dataclasses.dataclass
+    class Inner:
+        values: Any
+
+    def counted(_: object, frame: Any) -> list[Any]:
+        return [frame.assign(twice=2 * frame["x"]), Inner(frame["x"].to_numpy())]
+
+    assert list(cluster.map(doubled, [Measure(1.0, ("a",)), Measure(2.0)])) == [Measure(2.0, ("a",)), Measure(4.0)]
+    table = pandas.DataFrame({"x": [1, 2], "name": ["a", "b"]}, index=[5, 7])
+    [[found, inner]] = cluster.map(counted, [table])
+    pandas.testing.assert_frame_equal(found, table.assign(twice=[2, 4]))
+    assert isinstance(inner, Inner)
+    assert inner.values.tolist() == [1, 2]
+    # Through a reduction, whose program does not name the class.
+    total: Any = cluster.reduce(
+        lambda _, x, y: x if x.value > y.value else y, [Measure(1.0), Measure(3.0), Measure(2.0)]
+    )
+    assert total == Measure(3.0)
+    [failed] = cluster.map(lambda _, x: re.compile("a"), [1], return_failures=True)
+    assert "re.Pattern does not travel" in failed.error
+    with pytest.raises(KindError, match=r"says that it returns .*Pattern.*which does not travel"):
+        cluster.map(patterned, [1])
+
+
+def patterned(_: object, x: int) -> list[re.Pattern[str]]:
+    return [re.compile(str(x))]
+
+
+def drawn(_: object, x: float, generator: Any) -> float:
+    return x * float(generator.random())
+
+
+class Counter:
+    """A class with values that tasks change."""
+
+    seen: ClassVar[list[object]] = []
+    last: object = None
+
+
+def test_each_task_begins_with_the_program_as_it_is(cluster: Cluster) -> None:
+    weights, table, frozen = np.ones(2), {"count": 0}, np.arange(3.0)
+    frozen.flags.writeable = False
+    # So that tasks of a worker follow one another.
+    items = list(range(12))
+
+    def changing(_: object, i: int, kept: list[int] = []) -> tuple[Any, ...]:  # noqa: B006
+        weights[:] += i
+        table["count"] += 1
+        kept.append(i)
+        changing.calls = getattr(changing, "calls", 0) + 1  # type: ignore[attr-defined]
+        Counter.seen.append(i)
+        before, Counter.last = Counter.last, i
+        extra = getattr(Counter, "extra", None)
+        Counter.extra = i  # type: ignore[attr-defined]
+        os.environ["NOREN_TEST_STATE"] = os.environ.get("NOREN_TEST_STATE", "") + "x"
+        os.chdir("/tmp" if Path.cwd() != Path("/tmp") else "/")
+        return (
+            weights.tolist(), table["count"], kept, changing.calls, Counter.seen, before, extra,  # type: ignore[attr-defined]
+            os.environ["NOREN_TEST_STATE"], float(np.random.normal()), random.random(), frozen.sum(),
+            list({"a", "b", "c"}),
+        )  # fmt: skip
+
+    def here() -> list[Any]:
+        return list(cluster.map(changing, items))
+
+    found = here()
+    assert [x[:8] for x in found] == [([1.0 + i] * 2, 1, [i], 1, [i], None, None, "x") for i in items]
+    # Numbers of the process's generators follow from the task, and those of two tasks differ.
+    assert len({x[8] for x in found}) == len({x[9] for x in found}) == len(items)
+    assert here() == found
+    assert {tuple(x[11]) for x in found} == {tuple(found[0][11])}
+    assert {x[10] for x in found} == {3.0}
+    assert [weights.tolist(), table, Counter.seen] == [[1.0, 1.0], {"count": 0}, []]
+    [failed] = cluster.map(lambda _, x: frozen.__setitem__(0, x), [1], return_failures=True)
+    assert "read-only" in failed.error
+    for generator in (np.random.default_rng(1), random.Random(1), np.random.RandomState(1)):
+        with pytest.raises(ClusterError, match="each task would draw the same numbers"):
+            cluster.map(functools.partial(drawn, generator=generator), [1])
+
+
+def test_an_evaluator_counts_for_one_task(cluster: Cluster, directory: Path) -> None:
+    bits = tfhe.Context(tfhe.Parameters("TOY_2_2"))
+    own = bits.keygen()
+    batches = [bits.encrypt(np.array([i % 4, 1]), own.secret) for i in range(6)]
+
+    def counted(ev: tfhe.Evaluator, batch: tfhe.EncryptedArray) -> tuple[int, int]:
+        before = ev.bootstraps
+        _ = batch * batch
+        return before, ev.bootstraps
+
+    found = list(on_it(own.server, directory).map(counted, batches))
+    assert found == [found[0]] * 6
+    assert found[0][0] == 0 < found[0][1]
+
+
+def listening(pids: set[int]) -> set[str]:
+    """Return the addresses, in hexadecimal, at which processes listen."""
+    sockets = set()
+    for link in (each for pid in pids for each in Path(f"/proc/{pid}/fd").glob("*")):
+        # Files are opened and closed meanwhile.
+        with contextlib.suppress(OSError):
+            sockets.add(str(link.readlink()).removeprefix("socket:[").removesuffix("]"))
+    rows = [line.split() for kind in ("tcp", "tcp6") for line in Path(f"/proc/net/{kind}").read_text().splitlines()[1:]]
+    return {row[1].rpartition(":")[0] for row in rows if row[3] == "0A" and row[9] in sockets}
+
+
+def test_processes_that_were_started_here_listen_to_this_machine_alone(cluster: Cluster) -> None:
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+    ours = {os.getpid()}
+    while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
+        ours |= more
+    addresses = listening(ours)
+    assert len(ours) > 4
+    assert addresses
+    # 127.0.0.1, also as an address of IPv6, and ::1.
+    assert addresses <= {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
 
 
 def test_paths_are_those_of_the_driver(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,6 +466,12 @@ def test_too_many_failures_end_a_job(owner: Owner, directory: Path, cluster: Clu
     few = on_it(owner.keys.evaluation, directory, max_failures=2)
     with pytest.raises(JobError, match="3 tasks failed"):
         list(few.map(lambda _, i: i / 0, range(1000), return_failures=True))
+    each = iter(few.map(lambda _, i: i / 0, range(1000)))
+    for _ in range(2):
+        with pytest.raises(TaskError):
+            next(each)
+    with pytest.raises(JobError, match="3 tasks failed"):
+        next(each)
 
 
 def test_results_are_found_again(owner: Owner, directory: Path, cluster: Cluster, tmp_path: Path) -> None:
@@ -296,6 +492,12 @@ def test_results_are_found_again(owner: Owner, directory: Path, cluster: Cluster
     assert other.found == 0
     total = kept.reduce(added, kept.map(cubed, owner.items))
     assert bytes(kept.reduce(added, kept.map(cubed, owner.items))) == bytes(total)
+    # Files that were exchanged are found out, and made again.
+    one, two = [path for path in results.glob("??/*")][:2]
+    both = [one.read_bytes(), two.read_bytes()]
+    one.write_bytes(both[1])
+    two.write_bytes(both[0])
+    assert [bytes(x) for x in kept.map(cubed, owner.items)] == before
     # A file that was damaged is set aside, and made again.
     damaged = max(results.glob("??/*"), key=lambda path: path.stat().st_mtime)
     contents = bytearray(damaged.read_bytes())
@@ -406,8 +608,9 @@ def test_lookups_bootstraps_and_tfhe_are_tasks(cluster: Cluster, directory: Path
 def test_ciphertexts_of_another_secret_key_are_refused_before_they_are_sent(cluster: Cluster, owner: Owner) -> None:
     other = owner.ctx.keygen()
     stranger = owner.ctx.encrypt(VALUES[0], other.public)
-    with pytest.raises(KeyMismatchError, match="give the evaluation keys of the same secret key"):
+    with pytest.raises(TaskError, match="give the evaluation keys of the same secret key") as error:
         list(cluster.map(cubed, [stranger]))
+    assert isinstance(error.value.__cause__, KeyMismatchError)
 
 
 def test_wrong_keys_and_options_are_refused(owner: Owner, cluster: Cluster, directory: Path, tmp_path: Path) -> None:

@@ -22,7 +22,8 @@ from ray import cloudpickle
 
 from noren import ckks
 from noren.cluster import ClusterError, ResultError
-from noren.cluster._digest import digest_of, packed, unpacked
+from noren.cluster._digest import packed, unpacked
+from noren.cluster._hash import digest_of
 from noren.cluster._program import _Walk, pickled_program
 from noren.cluster._store import ResultStore
 
@@ -147,7 +148,8 @@ def test_a_program_runs_where_nothing_of_it_is(tmp_path: Path, monkeypatch: pyte
     program = pickled_program(made("def f(ev, x): return m.C().g(x)", m=mine))
     for name in ("mine", "base"):
         sys.modules.pop(name)
-    source = "import pickle, sys; print(pickle.loads(sys.stdin.buffer.read())(None, 20))"
+    load = "Loader().load(sys.stdin.buffer.read())(None, 20)"
+    source = f"import sys; from noren.cluster._program import Loader; print({load})"
     done = subprocess.run(
         [sys.executable, "-c", source], input=program.pickled, capture_output=True, check=True, cwd="/"
     )

@@ -20,7 +20,7 @@ except ImportError as error:
     raise ImportError(message) from error
 
 from noren.cluster._cluster import Cluster, Results
-from noren.cluster._errors import ClusterError, Failure, JobError, ResultError
+from noren.cluster._errors import ClusterError, Failure, JobError, KindError, ResultError, TaskError
 from noren.cluster._matrix import rotations_of_blocks
 from noren.cluster._plan import Machines, Prediction, Work, curve, predict
 
@@ -29,10 +29,12 @@ __all__ = [
     "ClusterError",
     "Failure",
     "JobError",
+    "KindError",
     "Machines",
     "Prediction",
     "ResultError",
     "Results",
+    "TaskError",
     "Work",
     "curve",
     "predict",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import socket
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+import secrets
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -17,29 +16,30 @@ from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from noren._noren import KeyMismatchError
-from noren.cluster._digest import digest_of
-from noren.cluster._errors import ClusterError, Failure, JobError
+from noren.cluster._digest import KNOWN, packed, unpacked
+from noren.cluster._errors import ClusterError, Failure, JobError, TaskError
+from noren.cluster._executor import Executor, Options, RayExecutor, check_slots, living_nodes
+from noren.cluster._hash import digest_of
 from noren.cluster._keys import KeyDirectory, KeyFile, Placement, default_directory
 from noren.cluster._kinds import TRAVELLING
 from noren.cluster._matrix import BlockProduct, add, blocks_of, checked_matrix
 from noren.cluster._plan import Work
 from noren.cluster._program import pickled_program
+from noren.cluster._returns import check_returns
+from noren.cluster._session import SESSION, session
 from noren.cluster._store import Mark, ResultStore
-from noren.cluster._tasks import INLINE, Measured, Options, Outcome, Tasks, check_slots, living_nodes
+from noren.cluster._tasks import Measured, Outcome, Tasks
 from noren.cluster._trees import Event, mapped, put, reduced
 from noren.cluster._work import Job, Keys, KeySource, check_node, place
 from noren.cluster._work import version as node_version
 
 R = TypeVar("R")
+Outcomes = Generator[tuple[int, Outcome | Failure], None, None]
+"""How tasks end, with the positions of their items."""
 Progress = Callable[[int, int], object]
 KeysOrPath = Any
 """Evaluation keys of a scheme, keys of bootstrapping, of lookups or of TFHE, or the path of a file that holds them."""
 
-MOST_INLINE = 1 << 22
-HELD_INLINE = 1 << 28
-"""The most bytes of an item that goes along with its task, and of all of them."""
-PATIENCE = 10.0
-"""Seconds in which a cluster must answer."""
 LARGEST_ITEM = 0.25
 """The largest part of a node's object store that an item may take."""
 
@@ -109,20 +109,20 @@ class Cluster:
             if store is not None:
                 store.prepare()
                 self._mark = store.mark()
-            _SESSION.join(address, None if workers is None else workers * threads, retries)
+            SESSION.join(address, None if workers is None else workers * threads, retries)
             self._session = session()
             held = {file.digest: str(files[name]) for name, file in described}
             self._source = _actor(KeySource).remote(held)
             near = tuple(str(files[name]) for name, _ in described)
             self._keys = Keys(tuple(described), near, here.directory, self._source)
             self._results = store.directory if store is not None else None
-            options = Options(threads, retries, memory, max_failures, 1, _SESSION.inline)
+            options = Options(threads, retries, memory, max_failures, 1, SESSION.inline)
             self.slots = check_slots(options)
             """How many tasks can run at once."""
             self._options = replace(options, window=max(4 * self.slots if window is None else window, 1))
             self._on_each_node(_checked, (node_version(), self._mark))
             self._smallest_store = min(int(n["Resources"].get("object_store_memory", 0)) for n in living_nodes())
-            self.placements: dict[str, list[Placement]] = self._place()
+            self.placements: dict[str, list[Placement]] = self._placed()
             self._owners = {
                 found.owner
                 for found in (file.kind.map(here.mapped(file), False, file.security) for _, file in described)
@@ -144,21 +144,26 @@ class Cluster:
         """Run a program on each item; the results come while others are still on their way.
 
         program: a callable of what evaluates, and of an item. What evaluates is the evaluator of the keys (of lookups
-            the keys themselves), or a dict of them by name. The same inputs must give the same result.
-        items: ciphertexts, arrays or tables, lists and tuples of them, or paths of files that all nodes see. Of a
-            generator no more are held than the window has.
+            the keys themselves), or a dict of them by name. The same inputs must give the same result. Each task begins
+            with the program as it is now: what one does to values that the program holds, no other sees.
+        items: ciphertexts, arrays or tables, numbers, texts and bytes, dataclasses, lists, tuples, sets and dicts of
+            them, or paths of files that all nodes see; results are of these kinds too. Of a generator no more are held
+            than the window has.
         ordered: whether results come in the order of the items; if not, as they come, each with the item's position.
-        return_failures: whether a `Failure` stands in the place of a result that could not be made; if not, the other
-            results come, and `JobError` is raised after them.
+        return_failures: whether a `Failure` stands in the place of a result that could not be made; if not, `TaskError`
+            is raised in that place, and the next result is that of the next item: iterating can go on.
         version: what else a result depends on, if the program calls what it does not name.
         progress: called with (done, of) after each task.
 
-        Raises `KeyMismatchError` for ciphertexts of another secret key than the keys belong to, `ClusterError` for an
-        item that is too large for a node; when the results are taken, `JobError` and `ClusterError`.
+        Raises `ClusterError` for a program that cannot be sent, that holds a generator of random numbers, or that says
+        that it returns what does not travel. When the results are taken: in the place of its result `TaskError` for an
+        item whose task failed, that does not travel, is too large for a node, or belongs to another secret key than the
+        keys (its cause is then `KeyMismatchError`); `JobError` once more than `max_failures` failed, and `ClusterError`
+        for what would end every task.
         """
         check_several(items)
-        job = self._job(program, version)
-        return Results(self, job, items, ordered, return_failures, progress)
+        job, classes = self._job(program, version)
+        return Results(self, job, classes, items, ordered, return_failures, progress)
 
     def reduce(
         self,
@@ -176,7 +181,7 @@ class Cluster:
         process.
         fan_in: how many neighbours a task combines.
 
-        Raises what `map` raises; `JobError` if any task failed.
+        Raises what `map` raises; `JobError` if any task failed, because there is no result without it.
         """
         [(_, value)] = self._reduced(function, items, fan_in, version, progress, None)
         result: R = value
@@ -227,7 +232,7 @@ class Cluster:
             if self._source is not None and self._session == session():
                 ray.kill(self._source)
             if self._session is not None:
-                _SESSION.leave(self._session)
+                SESSION.leave(self._session)
 
     def __enter__(self) -> Self:
         """Return the cluster."""
@@ -256,17 +261,24 @@ class Cluster:
         self._given.append(path)
         return path
 
-    def _job(self, program: Callable[..., Any], version: object) -> Job:
-        """Return what the tasks of a program share."""
+    def _job(self, program: Callable[..., Any], version: object) -> tuple[Job, tuple[type, ...]]:
+        """Return what the tasks of a program share, and the dataclasses that it names."""
+        check_returns(program)
+        KNOWN.renew()
         found = pickled_program(program, version)
         digest = digest_of(found.digest.encode(), self._keys.digest.encode())
-        return Job(digest, found.pickled, self._keys, self._results, node_version(), self._mark)
+        job = Job(digest, found.pickled, found.constants, self._keys, self._results, node_version(), self._mark)
+        return job, found.classes
 
     def _tasks(self, items: Iterable[Any], progress: Progress | None) -> Tasks:
         if self._closed or self._session != session():
             raise ClusterError("the cluster was closed: take results within its `with` block, or before close()")
         total = len(items) if isinstance(items, Sized) else None
-        return Tasks(self._options, self._results, progress, total)
+        return Tasks(self._executor(), self._options, self._results, progress, total)
+
+    def _executor(self) -> Executor:
+        """Return where the tasks of one run of a job run."""
+        return RayExecutor(self._options, secrets.token_hex(8))
 
     def _admit(self, item: object, nbytes: int) -> None:
         """Refuse an item that no node can take, or that belongs to another secret key."""
@@ -300,12 +312,12 @@ class Cluster:
             raise ClusterError("these results are those of another cluster: take them in a list first")
         leaves_of = items.items if isinstance(items, Results) else items
         tasks = self._tasks(leaves_of, progress)
-        job = self._job(function, version)
+        job, classes = self._job(function, version)
         if isinstance(items, Results):
             items.take()
         try:
             leaves = items.leaves(tasks) if isinstance(items, Results) else put(tasks, items, self._admit)
-            shared = tasks.share(job)
+            shared = tasks.share(job, classes)
             roots = reduced(tasks, leaves, shared, fan_in, tree_size)
             found = [(tree, tasks.value(outcome)) for tree, outcome in roots]
         finally:
@@ -316,34 +328,42 @@ class Cluster:
             raise JobError(tasks.failures)
         return found
 
-    def _place(self) -> dict[str, list[Placement]]:
-        placements = self._on_each_node(place, self._keys)
+    def _placed(self) -> dict[str, list[Placement]]:
+        found = self._on_each_node(_place, self._keys)
+        placements = {name: [Placement(int(a), int(b)) for a, b in each] for name, each in found.items()}
         for node in living_nodes():
             size = sum(each.mapped for each in placements.get(node["NodeID"], []))
             if size > node["Resources"].get("memory", 0):
-                found = int(node["Resources"].get("memory", 0))
-                raise ClusterError(f"the keys take {size} bytes, node {node['NodeID']} has {found}: use larger nodes")
+                found_there = int(node["Resources"].get("memory", 0))
+                raise ClusterError(
+                    f"the keys take {size} bytes, node {node['NodeID']} has {found_there}: use larger nodes"
+                )
         return placements
 
     def _on_each_node(self, function: Callable[[Any], Any], argument: Any) -> dict[str, Any]:
-        """Call a function on each node, side by side."""
+        """Call a function on each node, side by side; what it returns comes as results do."""
         called = {}
         for node in living_nodes():
             strategy = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-            remote = ray.remote(function).options(num_cpus=0, scheduling_strategy=strategy)
-            called[node["NodeID"]] = remote.remote(argument)
+            remote = ray.remote(_told).options(num_cpus=0, scheduling_strategy=strategy)
+            called[node["NodeID"]] = remote.remote(function, argument)
         found = {}
         for name, reference in called.items():
             try:
-                found[name] = ray.get(reference)
-            except RayError as error:
-                cause = getattr(error, "cause", None) or error
-                raise ClusterError(f"on node {name}: {type(cause).__name__}: {cause}") from error
+                error, found[name] = unpacked(ray.get(reference), check_files=False)
+            except (RayError, TypeError, ValueError) as lost:
+                error = f"{type(lost).__name__}: {lost}"
+            if error is not None:
+                raise ClusterError(f"on node {name}: {error}")
         return found
 
 
 class Results(Generic[R]):
-    """The results of a `map`, which are taken once: by iterating, or by `Cluster.reduce`."""
+    """The results of a `map`, which are taken once: by iterating, or by `Cluster.reduce`.
+
+    Each stands in the place of its item. In the place of one that could not be made `TaskError` is raised, or a
+    `Failure` stands there; the next is that of the next item.
+    """
 
     failures: list[Failure]
     """The tasks that failed, as far as is known."""
@@ -354,6 +374,7 @@ class Results(Generic[R]):
         self,
         cluster: Cluster,
         job: Job,
+        classes: tuple[type, ...],
         items: Iterable[Any],
         ordered: bool,
         return_failures: bool,
@@ -363,7 +384,7 @@ class Results(Generic[R]):
         self.items = items
         self.failures, self.found = [], 0
         self._measured = Measured()
-        self.cluster, self._job = cluster, job
+        self.cluster, self._job, self._classes = cluster, job, classes
         self._ordered, self._return_failures, self._progress = ordered, return_failures, progress
         self._held = 0
         self._taken = False
@@ -376,7 +397,7 @@ class Results(Generic[R]):
 
     def leaves(self, tasks: Tasks) -> Iterator[Event]:
         """Run the tasks, and give how they ended."""
-        shared = tasks.share(self._job)
+        shared = tasks.share(self._job, self._classes)
         return mapped(tasks, shared, self.items, self.cluster._admit, lambda: self._held)
 
     def end(self, tasks: Tasks) -> None:
@@ -384,19 +405,15 @@ class Results(Generic[R]):
         tasks.cancel()
         self.failures, self.found, self._measured = tasks.failures, tasks.found, tasks.measured
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Taken:
         """Run the tasks, and give their results.
 
         Raises `ClusterError` if they were taken before, or if the cluster was closed.
         """
         self.take()
         tasks = self.cluster._tasks(self.items, self._progress)
-        try:
-            yield from self._in_order(tasks) if self._ordered else self._as_they_come(tasks)
-        finally:
-            self.end(tasks)
-        if tasks.failures and not self._return_failures:
-            raise JobError(tasks.failures)
+        outcomes = self._in_order(tasks) if self._ordered else self._as_they_come(tasks)
+        return Taken(tasks, outcomes, with_positions=not self._ordered, return_failures=self._return_failures)
 
     def work(self, *, tasks: int | None = None, task_memory: int = 0, shared_storage: bool = False) -> Work:
         """Return what the tasks took that were run, for `predict`, once the results were taken.
@@ -424,111 +441,53 @@ class Results(Generic[R]):
             shared_storage=shared_storage,
         )
 
-    def _as_they_come(self, tasks: Tasks) -> Iterator[tuple[int, Any]]:
-        for key, outcome in self.leaves(tasks):
-            if isinstance(outcome, Outcome):
-                yield key.position, tasks.value(outcome)
-            elif self._return_failures:
+    def _as_they_come(self, tasks: Tasks) -> Outcomes:
+        try:
+            for key, outcome in self.leaves(tasks):
                 yield key.position, outcome
+        finally:
+            self.end(tasks)
 
-    def _in_order(self, tasks: Tasks) -> Iterator[Any]:
+    def _in_order(self, tasks: Tasks) -> Outcomes:
         waiting: dict[int, Outcome | Failure] = {}
         position = 0
-        for key, outcome in self.leaves(tasks):
-            waiting[key.position] = outcome
-            while position in waiting:
-                next_outcome = waiting.pop(position)
-                self._held = len(waiting)
-                position += 1
-                if isinstance(next_outcome, Outcome):
-                    yield tasks.value(next_outcome)
-                elif self._return_failures:
-                    yield next_outcome
-            self._held = len(waiting)
-
-
-class _Session:
-    """Ray in this process: joined by the first cluster, unless the caller has, and left with the last one."""
-
-    def __init__(self) -> None:
-        self._users = 0
-        self._ours: str | None = None
-        self._settings: dict[str, str] = {}
-        self.inline = INLINE
-        """Bytes of an item, or a result, that go along with their task."""
-
-    def join(self, address: str | None, cores: int | None, retries: int) -> None:
-        """Join a Ray cluster, or start one here."""
-        if ray.is_initialized():
-            if address is not None or cores is not None:
-                raise ClusterError(
-                    "this process has joined a Ray cluster: leave address and workers out, or ray.shutdown() first"
-                )
-            if self._ours != session():
-                self._users, self._ours, self.inline = 0, None, INLINE
-            self._users += 1
-            return
-        if address is not None and address.startswith("ray://"):
-            raise ClusterError("a client of Ray has no node for keys: run the program on a machine of the cluster")
-        if address is not None:
-            _check_reachable(address)
-        # On one machine items go along with tasks, as long as those of a window do not take too much of the driver.
-        here = min(MOST_INLINE, HELD_INLINE // (4 * (cores or os.cpu_count() or 1)))
-        self.inline = here if address is None else INLINE
-        # What is counted stays here. Tasks that need more memory than there is would be tried again for ever.
-        self._set(RAY_USAGE_STATS_ENABLED="0", RAY_task_oom_retries=str(retries))
-        if address is None:
-            self._set(RAY_max_direct_call_object_size=str(here))
         try:
-            ray.init(
-                address=address or "local",
-                num_cpus=cores if address is None else None,
-                include_dashboard=None if address else False,
-                logging_level=logging.WARNING,
-            )
-        except (ConnectionError, RuntimeError, RayError) as error:
-            self._restore()
-            raise ClusterError(f"there is no Ray cluster at {address or 'local'}: {error}") from error
-        self._users, self._ours = 1, session()
-
-    def leave(self, joined: str) -> None:
-        """Leave a Ray cluster with its last user."""
-        if joined != session():
-            return
-        self._users -= 1
-        if self._users <= 0 and self._ours == joined:
-            self._ours = None
-            ray.shutdown()
-            self._restore()
-
-    def _set(self, **settings: str) -> None:
-        """Set what the user has not set."""
-        for name, value in settings.items():
-            if name not in os.environ:
-                self._settings[name] = value
-                os.environ[name] = value
-
-    def _restore(self) -> None:
-        """Take back what was set."""
-        for name in self._settings:
-            os.environ.pop(name, None)
-        self._settings.clear()
+            for key, outcome in self.leaves(tasks):
+                waiting[key.position] = outcome
+                while position in waiting:
+                    next_outcome = waiting.pop(position)
+                    self._held = len(waiting)
+                    yield position, next_outcome
+                    position += 1
+                self._held = len(waiting)
+        finally:
+            self.end(tasks)
 
 
-_SESSION = _Session()
+class Taken(Iterator[Any]):
+    """The results of a `map` while they are taken: an error in the place of one does not end it."""
 
+    def __init__(self, tasks: Tasks, outcomes: Outcomes, *, with_positions: bool, return_failures: bool) -> None:
+        """Take how tasks end, in the order in which results are given."""
+        self._tasks, self._outcomes = tasks, outcomes
+        self._with_positions, self._return_failures = with_positions, return_failures
 
-def _check_reachable(address: str) -> None:
-    """Refuse a Ray cluster that nothing answers for; Ray itself would try for minutes."""
-    host, _, port = address.rpartition(":")
-    if not port.isdecimal():
-        return
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
-    except (OSError, OverflowError) as error:
-        raise ClusterError(
-            f"there is no Ray cluster at {address} ({error}): `ray start --head` prints the address of one"
-        ) from error
+    def __next__(self) -> Any:
+        """Return the next result; raises `TaskError` in the place of one that could not be made."""
+        position, outcome = next(self._outcomes)
+        found: Any = outcome
+        if isinstance(outcome, Outcome):
+            try:
+                found = self._tasks.value(outcome)
+            except ClusterError as error:
+                found = outcome = self._tasks.refuse(position, None, error, outcome.digest)
+        if isinstance(outcome, Failure) and not self._return_failures:
+            raise TaskError(outcome)
+        return (position, found) if self._with_positions else found
+
+    def close(self) -> None:
+        """Give up the tasks that have not ended."""
+        self._outcomes.close()
 
 
 def check_several(items: object) -> None:
@@ -543,19 +502,22 @@ def check_several(items: object) -> None:
         raise TypeError(f"one {type(items).__name__} was given, and items are needed: put it in a list")
 
 
-def session() -> str | None:
-    """Return the name of the Ray session of this process; None if there is none."""
-    if not ray.is_initialized():
-        return None
-    # That of the job alone is the same in each session that starts here.
-    name: str = ray.get_runtime_context().get_node_id() + ray.get_runtime_context().get_job_id()
-    return name
-
-
 def _actor(kind: type) -> Any:
     """Return a class whose objects are actors, on this node."""
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
     return ray.remote(kind).options(num_cpus=0, scheduling_strategy=here)
+
+
+def _told(function: Callable[[Any], Any], argument: Any) -> bytes:
+    """Call a function on a node; return what went wrong, or what it returned, as results travel."""
+    try:
+        return packed((None, function(argument)))
+    except Exception as error:
+        return packed((f"{type(error).__name__}: {error}", None))
+
+
+def _place(keys: Keys) -> list[tuple[int, int]]:
+    return [(each.fetched, each.mapped) for each in place(keys)]
 
 
 def _checked(needed: tuple[str, Mark | None]) -> None:

@@ -1,91 +1,142 @@
-"""Digests of items, and of files: equal digests have equal contents."""
+"""Items and results as they travel, and lie in files: bytes without code, and the dataclasses that may be in them."""
 
 from __future__ import annotations
 
-import hashlib
-import pickle
-from io import BytesIO
-from pathlib import Path
+import threading
+from collections.abc import Iterable, Mapping
 from typing import Any
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from noren.cluster._errors import ClusterError
+from noren.cluster._errors import ClusterError, KindError, ResultError
+from noren.cluster._hash import digest_of
+from noren.cluster._program import parts_of_class
+from noren.cluster._reader import Reader
+from noren.cluster._values import Classes, NoClasses
+from noren.cluster._writer import Writer
 
-CONTAINER = b"\x89NOREN\r\n"
-"""How files of noren begin."""
-HEADER = 96
-"""Bytes of a container before its table of contents, its digest among them."""
-BLOCK = 1 << 20
-WITHOUT_PATHS, WITH_PATHS = b"\0", b"\1"
-"""The first byte of an item."""
-
-
-def digest_of(*parts: bytes) -> str:
-    """Return the SHA-256 of parts, each with its length before it."""
-    state = hashlib.sha256()
-    for part in parts:
-        state.update(len(part).to_bytes(8, "little"))
-        state.update(part)
-    return state.hexdigest()
+VALUE, REFUSED = b"\0", b"\1"
+"""The first byte: what follows is a value, or the text of why there is none."""
 
 
-def digest_of_file(path: Path) -> bytes:
-    """Return what the contents of a file follow from: of a container its header, which has a digest; else the SHA-256.
+class Known:
+    """The dataclasses that this process has met in programs and items, by the digest of their code."""
 
-    That the contents of a container are those of its header is checked when it is read.
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._lock = threading.Lock()
+        self._digests: WeakKeyDictionary[type, bytes] = WeakKeyDictionary()
+        self._classes: WeakValueDictionary[bytes, type] = WeakValueDictionary()
+
+    def renew(self) -> None:
+        """Look at the code of classes again: it may have been changed."""
+        with self._lock:
+            self._digests.clear()
+
+    def add(self, kinds: Iterable[type]) -> list[tuple[bytes, type]]:
+        """Take classes, and return them with their digests."""
+        return [(self.digest(kind), kind) for kind in kinds]
+
+    def digest(self, kind: type) -> bytes:
+        """Return the digest of a class, which is known from here on.
+
+        Raises `ClusterError` for a class that cannot be sent to workers.
+        """
+        with self._lock:
+            found = self._digests.get(kind)
+        if found is None:
+            found = bytes.fromhex(digest_of(parts_of_class(kind)))
+            with self._lock:
+                self._digests[kind] = found
+                self._classes[found] = kind
+        return found
+
+    def find(self, digest: bytes) -> type | None:
+        """Return the class of a digest."""
+        with self._lock:
+            return self._classes.get(digest)
+
+
+KNOWN = Known()
+
+
+class Given:
+    """The dataclasses that a task was given."""
+
+    def __init__(self, classes: Iterable[tuple[bytes, type]]) -> None:
+        """Take classes with their digests."""
+        self._classes = dict(classes)
+        self._digests: Mapping[type, bytes] = {kind: digest for digest, kind in self._classes.items()}
+
+    def digest(self, kind: type) -> bytes | None:
+        """Return the digest of a class; None if it was not given."""
+        return self._digests.get(kind)
+
+    def find(self, digest: bytes) -> type | None:
+        """Return the class of a digest."""
+        return self._classes.get(digest)
+
+
+class Noting:
+    """Classes, and which of them were written."""
+
+    def __init__(self, classes: Classes) -> None:
+        """Take the classes."""
+        self._classes = classes
+        self.written: dict[type, bytes] = {}
+
+    def digest(self, kind: type) -> bytes | None:
+        """Return the digest of a class."""
+        found = self._classes.digest(kind)
+        if found is not None:
+            self.written[kind] = found
+        return found
+
+    def find(self, digest: bytes) -> type | None:
+        """Return the class of a digest."""
+        return self._classes.find(digest)
+
+
+def packed(value: object, classes: Classes = KNOWN) -> bytes:
+    """Return an item or a result as bytes, which `unpacked` reads; of a path they have the digest of the file too.
+
+    Of a value that does not travel they say so: `refusal` tells, and whoever unpacks them gets the error.
+
+    Raises OSError for a path whose file cannot be read.
     """
-    with path.open("rb") as file:
-        header = file.read(HEADER)
-        if header.startswith(CONTAINER) and len(header) == HEADER:
-            return header
-        state = hashlib.sha256(header)
-        while block := file.read(BLOCK):
-            state.update(block)
-    return state.digest()
-
-
-def packed(item: object) -> bytes:
-    """Return an item as bytes, which `unpacked` reads; of a path they have the digest of the file's contents too."""
-    out = BytesIO(WITHOUT_PATHS)
-    out.seek(1)
-    packer = _Packer(out)
     try:
-        packer.dump(item)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise TypeError(
-            f"{error}: items and results are numbers, arrays, objects of noren and of other installed modules, paths, "
-            "and lists, tuples and dicts of them"
-        ) from error
-    if packer.has_paths:
-        out.seek(0)
-        out.write(WITH_PATHS)
-    return out.getvalue()
+        return VALUE + Writer(classes).packed(value)
+    except OSError:
+        raise
+    except KindError as error:
+        text = str(error)
+    except ClusterError as error:
+        # Of a class that cannot be sent.
+        text = f"a dataclass does not travel: {error}"
+    except Exception as error:
+        text = f"a {type(value).__qualname__} does not travel ({type(error).__name__}: {error})"
+    return REFUSED + Writer(NoClasses()).packed(text)
 
 
-def unpacked(data: Any) -> Any:
-    """Return the item of `packed`, which is copied once where it has no paths."""
+def refusal(data: bytes | memoryview) -> str | None:
+    """Return why there is no value in what was packed; None if there is one."""
     contents = memoryview(data)
-    if contents[:1] == WITHOUT_PATHS:
-        return pickle.loads(contents[1:])
-    return _Unpacker(BytesIO(contents[1:])).load()
+    if contents[:1] != REFUSED:
+        return None
+    text = Reader(contents[1:], NoClasses()).value()
+    return text if isinstance(text, str) else "an item or a result does not travel"
 
 
-class _Packer(pickle.Pickler):
-    def __init__(self, out: BytesIO) -> None:
-        super().__init__(out, protocol=5)
-        self.has_paths = False
+def unpacked(data: Any, classes: Classes = KNOWN, *, check_files: bool = True) -> Any:
+    """Return the value of `packed`; no code of the bytes, and none of the value, is run.
 
-    def persistent_id(self, obj: object) -> tuple[str, bytes] | None:
-        if not isinstance(obj, Path):
-            return None
-        self.has_paths = True
-        # Workers have another working directory.
-        path = obj.absolute()
-        return str(path), digest_of_file(path)
+    check_files: whether the files of paths must have the contents that they had; a driver opens none that a worker
+        names.
 
-
-class _Unpacker(pickle.Unpickler):
-    def persistent_load(self, pid: tuple[str, bytes]) -> Path:
-        path, digest = Path(pid[0]), pid[1]
-        if digest_of_file(path) != digest:
-            raise ClusterError(f"{path} has other contents here than at the driver: use files that all nodes share")
-        return path
+    Raises `KindError` for a value that does not travel, `ResultError` for bytes that are no value.
+    """
+    contents = memoryview(data)
+    if (why := refusal(contents)) is not None:
+        raise KindError(why)
+    if contents[:1] != VALUE:
+        raise ResultError("these bytes are no value of noren.cluster: they do not begin as one")
+    return Reader(contents[1:], classes, check_files=check_files).value()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import noren
 from noren._noren import Error
 
 
@@ -13,7 +16,11 @@ class ClusterError(Error):
 
 
 class ResultError(ClusterError):
-    """A file of a result that is damaged, or not to be trusted."""
+    """A result, or a file of one, that is damaged, of another task, or not to be trusted."""
+
+
+class KindError(ClusterError):
+    """An item or a result of a kind that does not travel."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,8 @@ class Failure:
     """Where it was raised, in the worker."""
     node: str
     """The node, where it is known."""
+    cause: Exception | None = None
+    """The error itself if it is one of noren's or of Python's; of an error of a worker, one with the same message."""
 
     def __str__(self) -> str:
         """Return one line."""
@@ -42,7 +51,7 @@ class Failure:
 
 
 class JobError(ClusterError):
-    """A job some of whose tasks failed; all others were run, and their results are kept."""
+    """A job some of whose tasks failed, too many of them or of a reduction; results in a directory are kept."""
 
     failures: list[Failure]
     """The tasks that failed."""
@@ -53,6 +62,74 @@ class JobError(ClusterError):
         first = f"; the first: {self.failures[0]}" if self.failures else ""
         super().__init__(f"{len(self.failures)} tasks failed{first}. `failures` has all, with their inputs")
 
-    def __reduce__(self) -> tuple[type[JobError], tuple[list[Failure]]]:
+    def __reduce__(self) -> tuple[type[JobError], tuple[Any]]:
         """Pickle the failures."""
         return JobError, (self.failures,)
+
+
+class TaskError(JobError):
+    """A result that could not be made, raised in its place; its cause is the error of the task, if known here."""
+
+    failure: Failure
+    """The task that failed."""
+
+    def __init__(self, failure: Failure) -> None:
+        """Say which task failed, and why."""
+        super().__init__([failure])
+        self.failure = failure
+        self.args = (f"{failure}. `failure` has its item, and where the error was raised",)
+        self.__cause__ = failure.cause
+
+    def __reduce__(self) -> tuple[type[JobError], tuple[Any]]:
+        """Pickle the failure."""
+        return TaskError, (self.failure,)
+
+
+MADE_OF_TEXT = {
+    "builtins": (
+        *(
+            "ArithmeticError",
+            "AssertionError",
+            "AttributeError",
+            "BufferError",
+            "EOFError",
+            "Exception",
+            "FileExistsError",
+        ),
+        *("FileNotFoundError", "FloatingPointError", "ImportError", "IndexError", "IsADirectoryError", "KeyError"),
+        *(
+            "LookupError",
+            "MemoryError",
+            "ModuleNotFoundError",
+            "NameError",
+            "NotADirectoryError",
+            "NotImplementedError",
+        ),
+        *("OSError", "OverflowError", "PermissionError", "RecursionError", "RuntimeError", "TimeoutError", "TypeError"),
+        *("UnboundLocalError", "ValueError", "ZeroDivisionError"),
+    ),
+    "noren": (
+        *("EncodingError", "Error", "InsecureError", "KeyMismatchError", "LevelError", "MissingKeyError"),
+        *("ParameterMismatchError", "RangeError", "ScaleError", "SignatureError", "WireError"),
+    ),
+}
+"""The errors of tasks that are made again from their names and messages."""
+ERRORS = {f"{m.__name__}.{name}": getattr(m, name) for m in (builtins, noren) for name in MADE_OF_TEXT[m.__name__]}
+ERRORS |= {f"{kind.__module__}.{kind.__qualname__}": kind for kind in (ClusterError, ResultError, KindError)}
+
+
+def error_of(name: str, message: str) -> Exception | None:
+    """Return an error of a worker by the name of its class; None for one of another class."""
+    kind = ERRORS.get(name)
+    found: Exception | None = None if kind is None else kind(message)
+    return found
+
+
+def named(error: BaseException) -> str:
+    """Return the name of the class of an error, by which `error_of` finds it."""
+    return f"{type(error).__module__}.{type(error).__qualname__}"
+
+
+def shown(name: str, message: str) -> str:
+    """Return the name of a class and a message as one text."""
+    return f"{name.removeprefix('builtins.').removeprefix('noren.cluster._errors.')}: {message}"

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from noren._noren import WireError, __version__
-from noren.cluster._digest import HEADER
 from noren.cluster._errors import ClusterError
+from noren.cluster._hash import HEADER
 from noren.cluster._kinds import KeyKind, kind_of
 from noren.cluster._store import check_owner, check_room, remove_old
 
@@ -172,10 +172,10 @@ class Placement:
     """Bytes of the expanded file."""
 
 
-def open_keys(directory: Path, keys: KeyFile) -> Any:
-    """Return what a program evaluates with, from keys that were placed on this node."""
+def open_keys(directory: Path, keys: KeyFile) -> Callable[[], Any]:
+    """Return what makes the object that a program evaluates with, from keys that were placed on this node."""
     found = keys.kind.map(KeyDirectory(directory).mapped(keys), False, keys.security)
-    return keys.kind.evaluator(found, keys.scheme)
+    return keys.kind.evaluators(found, keys.scheme)
 
 
 def _is_same(path: Path, keys: KeyFile) -> bool:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from noren import bfv, bootstrapping, ckks, tfhe
-from noren.cluster._digest import CONTAINER, HEADER
 from noren.cluster._errors import ClusterError
+from noren.cluster._hash import CONTAINER, HEADER
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,9 @@ class KeyKind:
     """Expands a file into another, whose keys lie as in memory. The number is `min_security`."""
     map: Callable[[Path, bool, int], Any]
     """The keys of an expanded file, where they lie; whether its digest is compared, and `min_security`."""
-    evaluator: Callable[[Any, str | None], Any]
-    """The object that a program evaluates with; the scheme, or the mode, that the cluster was given."""
+    evaluators: Callable[[Any, str | None], Callable[[], Any]]
+    """What makes the object that a program evaluates with; the scheme, or the mode, that the cluster was given. Each
+    task has its own: an evaluator counts the bootstraps that it did."""
     choices: tuple[str, ...] = ()
     """What `scheme` may be; the first is the default if it is None."""
 
@@ -44,36 +45,45 @@ def _written(keys: Any) -> Callable[[Path, Path, int], object]:
     )
 
 
-def _own_evaluator(keys: Any, _: str | None) -> Any:
-    return keys.context.evaluator(keys)
+def _own_evaluators(keys: Any, _: str | None) -> Callable[[], Any]:
+    context = keys.context
+    return lambda: context.evaluator(keys)
 
 
-def _bootstrapping_evaluator(keys: bootstrapping.BootstrapKeys, mode: str | None) -> ckks.Evaluator:
+def _integer_evaluators(keys: bfv.EvaluationKeys, scheme: str | None) -> Callable[[], Any]:
+    context: Any = getattr(keys, f"{scheme or 'bfv'}_context")
+    return lambda: context.evaluator(keys)
+
+
+def _bootstrapping_evaluators(keys: bootstrapping.BootstrapKeys, mode: str | None) -> Callable[[], Any]:
     bootstrapper = bootstrapping.Bootstrapper(keys, mode="complex" if mode == "complex" else "real")
-    return keys.context.evaluator(keys.evaluation).with_bootstrapping(bootstrapper)
+    evaluator = keys.context.evaluator(keys.evaluation)
+    return lambda: evaluator.with_bootstrapping(bootstrapper)
 
 
 KINDS = {
     0x0107: KeyKind(
-        "evaluation keys of CKKS", _saved(ckks.EvaluationKeys), _mapped(ckks.EvaluationKeys), _own_evaluator
+        "evaluation keys of CKKS", _saved(ckks.EvaluationKeys), _mapped(ckks.EvaluationKeys), _own_evaluators
     ),
     0x0302: KeyKind(
         "bootstrapping keys",
         lambda source, to, security: bootstrapping.BootstrapKeys.expand(source, to, force=True, min_security=security),
         _mapped(bootstrapping.BootstrapKeys),
-        _bootstrapping_evaluator,
+        _bootstrapping_evaluators,
         ("real", "complex"),
     ),
     0x0407: KeyKind(
         "evaluation keys of integers",
         _saved(bfv.EvaluationKeys),
         _mapped(bfv.EvaluationKeys),
-        lambda keys, scheme: getattr(keys, f"{scheme or 'bfv'}_context").evaluator(keys),
+        _integer_evaluators,
         ("bfv", "bgv"),
     ),
-    0x0502: KeyKind("lookup keys", _saved(bfv.LookupKeys), _mapped(bfv.LookupKeys), lambda keys, _: keys),
-    0x0605: KeyKind("server keys of TFHE", _written(tfhe.ServerKeys), _mapped(tfhe.ExpandedServerKeys), _own_evaluator),
-    0x060B: KeyKind("light keys of TFHE", _written(tfhe.LightKeys), _mapped(tfhe.ExpandedServerKeys), _own_evaluator),
+    0x0502: KeyKind("lookup keys", _saved(bfv.LookupKeys), _mapped(bfv.LookupKeys), lambda keys, _: lambda: keys),
+    0x0605: KeyKind(
+        "server keys of TFHE", _written(tfhe.ServerKeys), _mapped(tfhe.ExpandedServerKeys), _own_evaluators
+    ),
+    0x060B: KeyKind("light keys of TFHE", _written(tfhe.LightKeys), _mapped(tfhe.ExpandedServerKeys), _own_evaluators),
 }
 """By the number of the kind in a file."""
 

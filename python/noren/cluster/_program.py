@@ -2,7 +2,11 @@
 
 The digest follows from what `cloudpickle` makes of a program, in an order that does not depend on the process. It may
 differ where results would be equal, as with another version of Python; then work is done again. What cannot be seen
-into is refused.
+into is refused, and so are generators of random numbers, which would give each task the same numbers.
+
+A worker makes the program anew for each task, so that none sees what another did to a list, an array, a class or a
+module that the program holds. What cannot change is made once: objects of noren that travel, and arrays that cannot be
+written to.
 """
 
 from __future__ import annotations
@@ -13,12 +17,15 @@ import dis
 import hashlib
 import importlib.metadata
 import importlib.util
+import itertools
 import pickle
+import random
 import sys
 import sysconfig
 import threading
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import is_dataclass
+from functools import cache, partial
 from io import BytesIO
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
@@ -28,8 +35,12 @@ import numpy as np
 from ray import cloudpickle
 
 from noren._noren import __version__
-from noren.cluster._digest import digest_of, digest_of_file
+from noren._secret import PicklableSecret
 from noren.cluster._errors import ClusterError
+from noren.cluster._hash import digest_of, digest_of_file
+from noren.cluster._reader import Reader
+from noren.cluster._values import NAMES, NoClasses
+from noren.cluster._writer import Writer
 
 PLAIN = {bool, int, float, complex, str, bytes, type(None), type(Ellipsis)}
 """Types whose values are told apart by `repr`."""
@@ -41,6 +52,9 @@ OF_LOADING |= {"__firstlineno__", "__static_attributes__"}
 """Names in modules and classes that say where they were loaded from, or that follow from others."""
 NOT_OF_FUNCTIONS = {"__doc__", "_cloudpickle_submodules"}
 """Parts of a function that no result depends on, or that follow from others."""
+GENERATORS = (random.Random, np.random.Generator, np.random.BitGenerator, np.random.RandomState)
+TRACKED = {"_make_skeleton_class", "_make_skeleton_enum"}
+"""What cloudpickle makes classes by, each once in a process, by a number that it got where it was pickled."""
 
 
 _LOCK = threading.RLock()
@@ -52,6 +66,10 @@ class Program(NamedTuple):
 
     digest: str
     pickled: bytes
+    constants: bytes
+    """What cannot change, as a value of noren.cluster: all tasks of a process share it."""
+    classes: tuple[type, ...]
+    """The dataclasses that the program names, which its results may have."""
 
 
 def pickled_program(program: Callable[..., Any], version: object = None) -> Program:
@@ -60,26 +78,114 @@ def pickled_program(program: Callable[..., Any], version: object = None) -> Prog
     Functions, classes and modules that are not installed travel with it, and so does what they name; of installed ones
     the digest has the version, of a `Path` the contents of the file. `version` is what the caller adds.
 
-    Raises `ClusterError` for a value whose contents cannot be seen, or that cannot travel.
+    Raises `ClusterError` for a value whose contents cannot be seen, or that cannot travel, for generators of random
+    numbers, and for secret keys.
     """
-    with _LOCK:
-        return _pickled_program(_Walk(), program, version)
-
-
-def _pickled_program(walk: _Walk, program: Callable[..., Any], version: object) -> Program:
-    try:
+    with _walk() as walk:
         walk.value((program, version))
-        pickled: bytes = cloudpickle.dumps(program)  # type: ignore[no-untyped-call]
-    except ClusterError:
-        raise
-    except Exception as error:
-        raise ClusterError(
-            f"the program cannot be sent to workers ({type(error).__name__}: {error}): make inside of it what cannot "
-            "travel, or pass that as an item"
-        ) from error
-    finally:
-        walk.release()
-    return Program(digest_of(sys.version.encode(), __version__.encode(), b"".join(walk.parts)), pickled)
+        out = BytesIO()
+        pickler = _Pickler(out)
+        pickler.dump(program)  # type: ignore[no-untyped-call]
+        constants = Writer(NoClasses()).packed(pickler.constants)
+        digest = digest_of(sys.version.encode(), __version__.encode(), b"".join(walk.parts))
+        return Program(digest, out.getvalue(), constants, tuple(walk.dataclasses))
+
+
+def parts_of_class(kind: type) -> bytes:
+    """Return what a class follows from: its names, and its code as that of a program.
+
+    Raises `ClusterError` as `pickled_program` does.
+    """
+    with _walk() as walk:
+        walk.value((kind.__module__, kind.__qualname__, kind))
+        return b"".join(walk.parts)
+
+
+def pickled_classes(classes: Sequence[tuple[bytes, type]]) -> bytes:
+    """Return classes by their digests, which `Loader` makes again.
+
+    Raises `ClusterError` as `pickled_program` does.
+    """
+    if not classes:
+        return b""
+    with _walk() as walk:
+        walk.value(tuple(kind for _, kind in classes))
+        pickled: bytes = cloudpickle.dumps(list(classes))  # type: ignore[no-untyped-call]
+        return pickled
+
+
+def constants_of(data: bytes) -> list[Any]:
+    """Return what programs share, from `Program.constants`; its arrays cannot be written to."""
+    found: list[Any] = Reader(data, NoClasses(), frozen=True).value()
+    return found
+
+
+class Loader:
+    """Makes a program, and classes, for one task: nothing that can change is that of another task."""
+
+    _numbers = itertools.count()
+
+    def __init__(self) -> None:
+        """Take a number that no other has."""
+        self._number = next(self._numbers)
+
+    def load(self, pickled: bytes, constants: Sequence[Any] = ()) -> Any:
+        """Return what was pickled; a class is the same in all that is loaded here."""
+        return _Unpickler(pickled, constants, self._number).load()
+
+
+class _Pickler(cloudpickle.CloudPickler):  # type: ignore[misc,unused-ignore]
+    """Pickles a program, and keeps apart what cannot change."""
+
+    def __init__(self, out: BytesIO) -> None:
+        super().__init__(out)  # type: ignore[no-untyped-call]
+        self.constants: list[Any] = []
+        self._numbers: dict[int, int] = {}
+
+    def persistent_id(self, x: Any) -> int | None:
+        array = type(x) is np.ndarray and not x.flags.writeable and not x.dtype.hasobject and bool(x.dtype.itemsize)
+        if not array and type(x) not in NAMES:
+            return None
+        if id(x) not in self._numbers:
+            self._numbers[id(x)] = len(self.constants)
+            self.constants.append(x)
+        return self._numbers[id(x)]
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, pickled: bytes, constants: Sequence[Any], number: int) -> None:
+        super().__init__(BytesIO(pickled))
+        self._constants, self._number = constants, number
+
+    def persistent_load(self, pid: int) -> Any:
+        return self._constants[pid]
+
+    def find_class(self, module: str, name: str) -> Any:
+        found = super().find_class(module, name)
+        return partial(self._made, found) if name in TRACKED and "cloudpickle" in module else found
+
+    def _made(self, make: Callable[..., Any], *arguments: Any) -> Any:
+        """Make a class under a number of this task, so that it is not that of another one."""
+        *first, tracked, extra = arguments
+        return make(*first, None if tracked is None else f"{tracked} {self._number}", extra)
+
+
+@contextlib.contextmanager
+def _walk() -> Iterator[_Walk]:
+    """Give a walk, within which what it met can be pickled."""
+    with _LOCK:
+        walk = _Walk()
+        try:
+            yield walk
+        except ClusterError:
+            raise
+        except Exception as error:
+            raise ClusterError(
+                f"the program cannot be sent to workers ({type(error).__name__}: {error}): make inside of it what "
+                "cannot travel, or pass that as an item"
+            ) from error
+        finally:
+            walk.release()
 
 
 class _Walk:
@@ -87,6 +193,7 @@ class _Walk:
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
+        self.dataclasses: list[type] = []
         self._pickler = cloudpickle.CloudPickler(BytesIO())  # type: ignore[no-untyped-call]
         self._registered: list[ModuleType] = []
         # Values that are walked through are kept, so that none of another identity is taken for one of them.
@@ -151,7 +258,7 @@ class _Walk:
         """Return the digest of a value that does not depend on what was walked through before."""
         walk = _Walk()
         # Modules are released with those of this walk.
-        walk._registered = self._registered
+        walk._registered, walk.dataclasses = self._registered, self.dataclasses
         walk.value(x)
         return hashlib.sha256(b"".join(walk.parts)).digest()
 
@@ -195,6 +302,8 @@ class _Walk:
         """Add a function or class: by its name if it is installed, else by what it is made from."""
         if not _is_installed(x.__module__):
             self._take_along(x.__module__)
+        if isinstance(x, type) and is_dataclass(x) and x not in self.dataclasses:
+            self.dataclasses.append(x)
         reduced = self._pickler.reducer_override(x)  # type: ignore[no-untyped-call]
         if reduced is NotImplemented:
             self._add("named", x.__module__, x.__qualname__, _version(x.__module__))
@@ -222,6 +331,16 @@ class _Walk:
 
     def _object(self, x: Any) -> None:
         """Add what an object is pickled from: its class, and the arguments and state that make it again."""
+        if isinstance(x, GENERATORS):
+            raise ClusterError(
+                f"the program holds the generator of random numbers {type(x).__qualname__}, and each task would draw "
+                "the same numbers from it: make one inside of the program from what the item says, such as "
+                "`np.random.default_rng([seed, i])`"
+            )
+        if isinstance(x, PicklableSecret):
+            raise ClusterError(
+                "the program holds a secret key, and each node could decrypt: workers evaluate, and no more"
+            )
         try:
             reduce = self._pickler.dispatch_table.get(type(x)) or copyreg.dispatch_table.get(type(x))
             state = x.__reduce_ex__(4) if reduce is None else reduce(x)

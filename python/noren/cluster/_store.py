@@ -1,4 +1,8 @@
-"""Results in files, by the digest of the task: written as a whole or not at all, and checked when they are read."""
+"""Results in files, by the digest of the task, which they name: written as a whole or not at all, checked when read.
+
+The digest of a file finds damage, and files that were exchanged; whoever can write to the directory can write a result
+of any task, but nothing that runs when it is read (`_values`).
+"""
 
 from __future__ import annotations
 
@@ -12,16 +16,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noren.cluster._errors import ClusterError, ResultError
+from noren.cluster._values import MOST_BYTES
 
-MAGIC = b"NORENJOB"
+MAGIC = b"NORENRES"
 SHA = 32
 LENGTH = 8
 PATIENCE = 60.0
 """Seconds until a file that was written must be seen on all nodes."""
 OLD = 3600.0
 """Seconds after which nobody is writing a file any more."""
-FRAME = len(MAGIC) + LENGTH + SHA
-"""Bytes of a file before its contents: mark, length, SHA-256."""
+HEAD = len(MAGIC) + SHA + LENGTH
+"""Bytes of a file that say what it is: mark, digest of the task, length of the contents."""
+FRAME = HEAD + SHA
+"""Bytes of a file before its contents: those, and the SHA-256 of them and of the contents."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,7 @@ class Mark:
 
 
 class ResultStore:
-    """A directory of results that all nodes see. Its files are pickles, so that it must belong to its user alone."""
+    """A directory of results that all nodes see. What its files say is believed: it must be its user's alone."""
 
     def __init__(self, directory: Path) -> None:
         """Name the directory, which `prepare` makes."""
@@ -74,14 +81,14 @@ class ResultStore:
         return self.directory / digest[:2] / digest
 
     def has(self, digest: str) -> bool:
-        """Return whether a result is there, as long as it says itself."""
+        """Return whether a result is there, of this task and as long as it says itself."""
         try:
             with self.path(digest).open("rb") as file:
                 frame = file.read(FRAME)
                 length = os.fstat(file.fileno()).st_size - FRAME
         except FileNotFoundError:
             return False
-        return frame[: len(MAGIC) + LENGTH] == MAGIC + length.to_bytes(LENGTH, "little", signed=True)
+        return len(frame) == FRAME and frame[:HEAD] == _head(digest, length)
 
     def write(self, digest: str, contents: bytes) -> None:
         """Write a result under a hidden name, and put it in its place once all of it is on the disk.
@@ -93,7 +100,7 @@ class ResultStore:
         try:
             path.parent.mkdir(exist_ok=True, mode=0o700)
             with partial.open("xb") as file:
-                file.write(_frame(contents))
+                file.write(_frame(digest, contents))
                 file.write(contents)
                 file.flush()
                 os.fsync(file.fileno())
@@ -109,26 +116,32 @@ class ResultStore:
     def read(self, digest: str) -> bytes:
         """Return a result.
 
-        Raises `ResultError` for a file that was damaged, and sets it aside, so that a job that is started again makes
-        it again.
+        Raises `ResultError` for a file that was damaged, or is of another task, and sets it aside, so that a job that
+        is started again makes it again.
         """
         path = self.path(digest)
         data = self._awaited(path)
         contents = data[FRAME:]
-        if data[:FRAME] == _frame(contents):
+        if data[:FRAME] == _frame(digest, contents):
             return contents
+        whole = data.startswith(MAGIC) and data[:FRAME] == _frame(data[len(MAGIC) :][:SHA].hex(), contents)
+        what = "is of another task" if whole else "is damaged"
         aside = path.with_name(f"{digest}.damaged")
         # Another reader may have been faster.
         with contextlib.suppress(FileNotFoundError):
             path.replace(aside)
-        raise ResultError(f"{path} is damaged and was renamed to {aside.name}: start the job again to make it again")
+        raise ResultError(f"{path} {what} and was renamed to {aside.name}: start the job again to make it again")
 
     def _awaited(self, path: Path) -> bytes:
         """Return the contents of a file that another node has written; network file systems show it late."""
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
-                return path.read_bytes()
+                with path.open("rb") as file:
+                    size = os.fstat(file.fileno()).st_size
+                    if size > MOST_BYTES + FRAME:
+                        raise ResultError(f"{path} has {size} bytes, a result has at most {MOST_BYTES}: remove it")
+                    return file.read(size + 1)
             except FileNotFoundError as error:
                 if time.monotonic() > deadline:
                     raise ResultError(
@@ -140,9 +153,17 @@ class ResultStore:
                 time.sleep(0.2)
 
 
-def _frame(contents: bytes) -> bytes:
+def _head(digest: str, length: int) -> bytes:
+    """Return what says of which task a result is, and how long."""
+    return MAGIC + bytes.fromhex(digest) + max(length, 0).to_bytes(LENGTH, "little")
+
+
+def _frame(digest: str, contents: bytes) -> bytes:
     """Return what stands before contents."""
-    return MAGIC + len(contents).to_bytes(LENGTH, "little") + hashlib.sha256(contents).digest()
+    head = _head(digest, len(contents))
+    state = hashlib.sha256(head)
+    state.update(contents)
+    return head + state.digest()
 
 
 def remove_old(directory: Path, pattern: str) -> None:
@@ -154,7 +175,7 @@ def remove_old(directory: Path, pattern: str) -> None:
 
 
 def check_owner(directory: Path) -> None:
-    """Refuse a directory that others than its user can write to: its files are run, or believed."""
+    """Refuse a directory that others than its user can write to: its files are believed."""
     status = directory.stat()
     if status.st_uid != os.geteuid():
         raise ResultError(

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import numpy as np
-import ray
-
-from noren.cluster._digest import digest_of, packed
 from noren.cluster._errors import ClusterError, Failure
+from noren.cluster._hash import digest_of
 from noren.cluster._tasks import Key, Outcome, Shared, Tasks
 
 Event = tuple[Key, Outcome | Failure]
@@ -24,13 +20,16 @@ def mapped(
     """Run a program on items; give what ends, in that order.
 
     An item is taken when there is room in the window, beside what is on its way and what the caller holds. Combinations
-    that the caller hands in between are given too.
+    that the caller hands in between are given too. What the items raise when they are taken is raised in their place.
     """
     source = enumerate(items)
-    more = True
+    more, raised = True, None
     while more or len(tasks):
         while more and len(tasks) + held() < tasks.options.window:
-            index, item = next(source, (-1, None))
+            try:
+                index, item = next(source, (-1, None))
+            except Exception as error:
+                index, item, raised = -1, None, error
             more = index >= 0
             if not more:
                 break
@@ -47,6 +46,8 @@ def mapped(
                 tasks.submit(shared, key, digest, contents)
         if len(tasks):
             yield from tasks.wait()
+    if raised is not None:
+        raise raised
 
 
 def put(tasks: Tasks, items: Iterable[Any], check: Check) -> Iterator[Event]:
@@ -60,7 +61,7 @@ def put(tasks: Tasks, items: Iterable[Any], check: Check) -> Iterator[Event]:
             yield Key(0, 0, index), contents
             continue
         digest = digest_of(contents) if tasks.store is not None else ""
-        yield Key(0, 0, index), Outcome(digest, ray.put(np.frombuffer(contents, dtype=np.uint8)))
+        yield Key(0, 0, index), Outcome(digest, tasks.executor.put(contents))
         while len(tasks) >= tasks.options.window:
             yield from tasks.wait()
     while len(tasks):
@@ -68,12 +69,14 @@ def put(tasks: Tasks, items: Iterable[Any], check: Check) -> Iterator[Event]:
 
 
 def _admitted(tasks: Tasks, index: int, item: object, check: Check) -> bytes | Failure:
-    """Return an item as bytes; a failure if it cannot be sent: a missing file, an object that cannot be pickled."""
+    """Return an item as bytes; a failure if it cannot be sent: a missing file, an object that does not travel, or one
+    of another secret key.
+    """
     try:
-        contents = packed(item)
+        contents = tasks.pack(item)
+        check(item, len(contents))
     except Exception as error:
-        return tasks.fail(Failure(index, "", item, f"{type(error).__name__}: {error}", traceback.format_exc(), ""))
-    check(item, len(contents))
+        return tasks.refuse(index, item, error)
     return contents
 
 

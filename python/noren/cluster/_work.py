@@ -6,24 +6,24 @@ import sys
 import time
 import traceback
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 import ray
-from numpy.typing import NDArray
-from ray import cloudpickle
 
 from noren._noren import __version__
-from noren.cluster._digest import packed, unpacked
-from noren.cluster._errors import ClusterError, ResultError
+from noren.cluster._digest import Given, packed, refusal, unpacked
+from noren.cluster._errors import ClusterError, KindError, ResultError, error_of, named, shown
+from noren.cluster._fresh import as_before
+from noren.cluster._hash import digest_of
 from noren.cluster._keys import CHUNK, KeyDirectory, KeyFile, Placement, open_keys
+from noren.cluster._program import Loader, constants_of
 from noren.cluster._store import Mark, ResultStore
 
-Bytes = NDArray[np.uint8]
 T = TypeVar("T")
 
 KEPT = 8
@@ -54,6 +54,8 @@ class Job:
     digest: str
     program: bytes
     """A callable of the evaluator and an item, or of the evaluator and two results."""
+    constants: bytes
+    """What the program holds that cannot change."""
     keys: Keys
     results: Path | None
     version: str
@@ -81,6 +83,10 @@ def check_node(needed: str, mark: Mark | None) -> None:
         )
 
 
+MOST_TEXT = 1 << 16
+"""Characters of a message, or of a traceback, that travel."""
+
+
 @dataclass(frozen=True)
 class Head:
     """How a task ended; its result lies in an object of its own, or in a file."""
@@ -89,11 +95,39 @@ class Head:
     nbytes: int = 0
     seconds: float = 0.0
     """The time of the program alone."""
-    error: str | None = None
+    error: str = ""
+    """The name of the class of the error; empty for none."""
+    message: str = ""
     traceback: str = ""
     node: str = ""
     fatal: bool = False
     """Whether the error would end every other task too."""
+
+    @property
+    def text(self) -> str:
+        """The error as one text."""
+        return shown(self.error, self.message)
+
+    @property
+    def cause(self) -> Exception | None:
+        """The error, if it is one of noren's or of Python's."""
+        return error_of(self.error, self.message)
+
+    def bytes(self) -> bytes:
+        """Return it as it travels."""
+        return packed(astuple(self))
+
+    @staticmethod
+    def of(data: object) -> Head:
+        """Return what a worker sent.
+
+        Raises `ResultError` for something else.
+        """
+        values = unpacked(data, check_files=False) if isinstance(data, bytes) else None
+        needed = [type(field.default) for field in fields(Head)]
+        if type(values) is not tuple or [type(each) for each in values] != needed:
+            raise ResultError("a worker sent something else than how a task ended")
+        return Head(*values)
 
 
 class _Cache(Generic[T]):
@@ -148,64 +182,101 @@ def _fetched(source: Any, digest: str, offset: int) -> bytes:
     return bytes(ray.get(part))
 
 
-_JOBS: _Cache[tuple[Job, Callable[..., Any]]] = _Cache(KEPT)
-_EVALUATORS: _Cache[Any] = _Cache(KEPT)
+Evaluators = Callable[[], Any]
+
+_JOBS: _Cache[tuple[Job, list[Any]]] = _Cache(KEPT)
+_EVALUATORS: _Cache[Evaluators] = _Cache(KEPT)
 
 
-def _job(reference: Any) -> tuple[Job, Callable[..., Any]]:
-    """Return what the tasks of a job share, and its program."""
+def _job(reference: Any) -> tuple[Job, list[Any]]:
+    """Return what the tasks of a job share, and what of its program cannot change."""
     job: Job = ray.get(reference)
     check_node(job.version, job.mark)
-    return job, cloudpickle.loads(job.program)
+    return job, constants_of(job.constants)
 
 
-def _evaluator(keys: Keys) -> Any:
-    """Return the evaluator of the keys; with names, of each of them."""
+def _evaluators(keys: Keys) -> Evaluators:
+    """Return what makes the evaluator of the keys; with names, a dict of the evaluator of each of them."""
     directory = KeyDirectory(keys.directory)
     if not all(directory.mapped(file).exists() for _, file in keys.files):
         # A node that came later.
         place(keys)
     found = {name: open_keys(keys.directory, file) for name, file in keys.files}
-    return found.get("", found)
+    return found[""] if "" in found else lambda: {name: make() for name, make in found.items()}
 
 
-def run(job: tuple[str, list[Any]], digest: str, combine: bool, *inputs: Bytes | str) -> tuple[Head, Bytes | None]:
-    """Run a program on an item, or combine results from the first to the last; nothing that it raises leaves here.
+def run(
+    job: tuple[str, list[Any]], classes: bytes, digest: str, combine: bool, *inputs: bytes | str
+) -> tuple[bytes, bytes]:
+    """Run a task on a worker; nothing that its program raises leaves here but as text.
 
-    job: a name of this run of it, and the reference of a `Job`. inputs: items or results as bytes, or the digests of
-    results that lie in files.
+    job: a name of this run of it, and the reference of a `Job`. The others are those of `execute`. Returns a `Head` and
+    a result as bytes: Ray makes nothing else of what it gets.
     """
     name, [reference] = job
     node = ray.get_runtime_context().get_node_id()
     try:
-        shared, program = _JOBS.get(name, lambda: _job(reference))
+        shared, constants = _JOBS.get(name, lambda: _job(reference))
         store = ResultStore(shared.results) if shared.results is not None else None
-        evaluator = _EVALUATORS.get(shared.keys.digest, lambda: _evaluator(shared.keys))
+        evaluators = _EVALUATORS.get(shared.keys.digest, lambda: _evaluators(shared.keys))
     except Exception as error:
         # All tasks of this node would end so.
-        return _failed(error, node, fatal=True), None
+        return failed(error, node, fatal=True).bytes(), b""
+    head, contents = execute(shared, constants, evaluators, store, classes, digest, combine, inputs, node)
+    return head.bytes(), contents
+
+
+def execute(
+    job: Job,
+    constants: Sequence[Any],
+    evaluators: Evaluators,
+    store: ResultStore | None,
+    classes: bytes,
+    digest: str,
+    combine: bool,
+    inputs: Sequence[bytes | str],
+    node: str,
+) -> tuple[Head, bytes]:
+    """Run a program on an item, or combine results from the first to the last; return how it ended, and the result.
+
+    The program is made anew, and so is what it evaluates with: a result follows from the job and the inputs alone.
+
+    classes: the dataclasses of items and programs, pickled. inputs: items or results as bytes, or the digests of
+    results that lie in files.
+    """
     start = time.perf_counter()
     try:
-        values = [unpacked(_read(store, each) if isinstance(each, str) else each) for each in inputs]
-        result = values[0]
-        if combine:
-            for value in values[1:]:
-                result = program(evaluator, result, value)
-        else:
-            result = program(evaluator, result)
-        del values
-    except Exception as error:
-        return _failed(error, node, fatal=isinstance(error, ResultError)), None
+        parts = [_read(store, each) if isinstance(each, str) else each for each in inputs]
+        with as_before(digest_of(job.digest.encode(), *parts)):
+            loader = Loader()
+            program = loader.load(job.program, constants)
+            given = Given(loader.load(classes) if classes else ())
+            contents = _result(program, evaluators(), [unpacked(each, given) for each in parts], combine, given)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        # Also what is no `Exception`, such as `SystemExit`, which would end the process.
+        return failed(error, node, fatal=isinstance(error, ResultError)), b""
     seconds = time.perf_counter() - start
+    if store is None:
+        return Head(False, len(contents), seconds, node=node), contents
     try:
-        contents = packed(result)
-        del result
-        if store is None:
-            return Head(False, len(contents), seconds, node=node), np.frombuffer(contents, dtype=np.uint8)
         store.write(digest, contents)
-        return Head(True, len(contents), seconds, node=node), None
     except Exception as error:
-        return _failed(error, node, fatal=isinstance(error, ResultError)), None
+        return failed(error, node, fatal=isinstance(error, ResultError)), b""
+    return Head(True, len(contents), seconds, node=node), b""
+
+
+def _result(program: Callable[..., Any], evaluator: Any, values: list[Any], combine: bool, given: Given) -> bytes:
+    """Return what a program makes of an item, or of results one after the other, as bytes."""
+    result = values[0] if combine else program(evaluator, values[0])
+    if combine:
+        for value in values[1:]:
+            result = program(evaluator, result, value)
+    contents = packed(result, given)
+    if (why := refusal(contents)) is not None:
+        raise KindError(why)
+    return contents
 
 
 def _read(store: ResultStore | None, digest: str) -> bytes:
@@ -213,6 +284,7 @@ def _read(store: ResultStore | None, digest: str) -> bytes:
     return store.read(digest)
 
 
-def _failed(error: Exception, node: str, *, fatal: bool) -> Head:
-    text = f"{type(error).__module__}.{type(error).__qualname__}: {error}"
-    return Head(error=text.removeprefix("builtins."), traceback=traceback.format_exc(), node=node, fatal=fatal)
+def failed(error: BaseException, node: str, *, fatal: bool) -> Head:
+    """Return how a task ended that raised an error."""
+    trace = traceback.format_exc()[-MOST_TEXT:]
+    return Head(error=named(error), message=str(error)[:MOST_TEXT], traceback=trace, node=node, fatal=fatal)
