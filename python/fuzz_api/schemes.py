@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 from fuzz_api import (
     arrays,
     bootstrapping,
@@ -34,6 +36,12 @@ SCHEMES: dict[str, Scheme] = {
         Scheme("tool", tool.World, tool.VERBS, first=1, steps=(3, 6), weight=0.15),
     )
 }
+
+# Without Ray there is no noren.cluster.
+if importlib.util.find_spec("ray") is not None:
+    from fuzz_api import cluster
+
+    SCHEMES["cluster"] = Scheme("cluster", cluster.World, cluster.VERBS, first=1, steps=(3, 8), weight=1)
 
 # Changed files, which `make fuzz-files` runs alone.
 FILES = "files"

@@ -179,7 +179,8 @@ class Reader:
         return tuple(self._value() for _ in range(self._count()))
 
     def _array(self) -> Any:
-        described, shape, fortran = self._parts()
+        described, fortran, *dimensions = self._parts()
+        shape = tuple(dimensions)
         if not is_described(described) or not is_shape(shape) or type(fortran) is not bool:
             self._wrong("an array has another type or shape than arrays have")
         dtype = np.lib.format.descr_to_dtype(described)
@@ -211,12 +212,12 @@ class Reader:
         if len(values) != len(names):
             self._wrong(f"{kind.__qualname__} has {len(names)} fields, and {len(values)} values follow")
         found: Any = object.__new__(kind)
-        held = getattr(found, "__dict__", None)
         for name, each in zip(names, values, strict=True):
-            if held is None or type(vars(kind).get(name)).__name__ == "member_descriptor":
-                slot_of(kind, name).__set__(found, each)
+            slot = slot_of(kind, name)
+            if slot is None:
+                object.__getattribute__(found, "__dict__")[name] = each
             else:
-                held[name] = each
+                slot.__set__(found, each)
         return found
 
     def _table(self) -> Any:

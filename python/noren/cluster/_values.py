@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable
+from types import MemberDescriptorType
 from typing import Any, Protocol
 
 import numpy as np
@@ -115,13 +116,19 @@ def is_shape(shape: object) -> bool:
     return type(shape) is tuple and all(type(each) is int and 0 <= each < 1 << 63 for each in shape)
 
 
-def slot_of(kind: type, name: str) -> Any:
-    """Return the descriptor of a slot."""
-    for each in kind.__mro__:
-        found = vars(each).get(name)
-        if type(found).__name__ == "member_descriptor":
-            return found
-    raise KeyError(name)
+def slot_of(kind: type, name: str) -> Any | None:
+    """Return the descriptor of the slot that an attribute lies in; None for one in the dict of an object."""
+    found = next((vars(each)[name] for each in kind.__mro__ if name in vars(each)), None)
+    return found if isinstance(found, MemberDescriptorType) else None
+
+
+def dict_of(x: object) -> dict[str, Any]:
+    """Return the attributes of an object that lie in no slots, without asking its class."""
+    try:
+        found: dict[str, Any] = object.__getattribute__(x, "__dict__")
+    except AttributeError:
+        return {}
+    return found
 
 
 def is_threading(part: tuple[Any, ...]) -> bool:

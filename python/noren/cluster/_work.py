@@ -252,10 +252,7 @@ def execute(
             program = loader.load(job.program, constants)
             given = Given(loader.load(classes) if classes else ())
             contents = _result(program, evaluators(), [unpacked(each, given) for each in parts], combine, given)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        # Also what is no `Exception`, such as `SystemExit`, which would end the process.
+    except (Exception, SystemExit) as error:
         return failed(error, node, fatal=isinstance(error, ResultError)), b""
     seconds = time.perf_counter() - start
     if store is None:

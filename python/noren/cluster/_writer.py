@@ -22,6 +22,7 @@ from noren.cluster._values import (
     NAMES,
     Classes,
     NoClasses,
+    dict_of,
     is_described,
     is_key,
     slot_of,
@@ -190,7 +191,7 @@ class Writer:
             raise KindError(f"an array has the type {dtype}: arrays that travel hold numbers, texts and times")
         fortran = array.flags.f_contiguous and not array.flags.c_contiguous
         self._add(tag)
-        self._parts((described, array.shape, bool(fortran)))
+        self._parts((described, bool(fortran), *array.shape))
         data = np.ascontiguousarray(array.T if fortran else array)
         self._sized(b"", data.reshape(-1).view(np.uint8).data if data.size else b"")
 
@@ -226,9 +227,7 @@ def _fields(x: Any) -> tuple[Any, ...]:
     except TypeError as error:
         raise KindError(f"the dataclass {name} is also of another kind, which does not travel: {error}") from error
     extra = [
-        each
-        for each in getattr(x, "__dict__", {})
-        if each not in names and not isinstance(getattr(kind, each, None), cached_property)
+        each for each in dict_of(x) if each not in names and not isinstance(getattr(kind, each, None), cached_property)
     ]
     if extra:
         raise KindError(f"an object of the dataclass {name} has {extra[0]}, which is no field, and would be lost")
@@ -240,5 +239,5 @@ def _fields(x: Any) -> tuple[Any, ...]:
 
 def _field(x: Any, name: str) -> Any:
     """Return a field as it is kept, without properties."""
-    held = getattr(x, "__dict__", {})
-    return held[name] if name in held else slot_of(type(x), name).__get__(x)
+    slot = slot_of(type(x), name)
+    return dict_of(x)[name] if slot is None else slot.__get__(x)
