@@ -17,6 +17,8 @@ import pytest
 
 ray = pytest.importorskip("ray")
 
+from fuzz_api.cluster import run_work, work  # noqa: E402
+from fuzz_api.cluster_values import objects  # noqa: E402
 from noren import Error, KeyMismatchError, bfv, bgv, bootstrapping, ckks, programs, tfhe  # noqa: E402
 from noren.cluster import (  # noqa: E402
     Cluster,
@@ -381,6 +383,14 @@ def test_each_task_begins_with_the_program_as_it_is(cluster: Cluster) -> None:
     for generator in (np.random.default_rng(1), random.Random(1), np.random.RandomState(1)):
         with pytest.raises(ClusterError, match="each task would draw the same numbers"):
             cluster.map(functools.partial(drawn, generator=generator), [1])
+
+
+def test_random_jobs_give_what_each_task_gives_alone(cluster: Cluster) -> None:
+    for seed in range(12):
+        generator = np.random.default_rng([seed, 46])
+        # Objects of other secret keys are failures here.
+        cluster._owners |= {each.owner for each in objects() if hasattr(each, "owner")}
+        run_work(cluster, work(generator), generator)
 
 
 def test_an_evaluator_counts_for_one_task(cluster: Cluster, directory: Path) -> None:

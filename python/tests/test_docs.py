@@ -148,7 +148,9 @@ def test_examples_run(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/cluster.md", "docs/cyclotomic.md", "docs/python.md"])
-def test_python_in_documents_runs(name: str) -> None:
+def test_python_in_documents_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Blocks leave files for the next ones.
+    monkeypatch.chdir(tmp_path)
     if name == "docs/cluster.md":
         pytest.importorskip("ray")
     frame = pd.DataFrame(np.random.default_rng(5).normal(size=(285, 30)), columns=[f"c{i}" for i in range(30)])

@@ -1,5 +1,8 @@
 """Programs on encrypted data on several machines, over Ray: `pip install ray`, or the extra `noren[cluster]`.
 
+Workers are trusted with what this process holds (`docs/cluster.md`): decrypt in another one. Here all is in one, which
+is for tests alone.
+
 >>> from noren import ckks
 >>> from noren.cluster import Cluster
 >>> params = ckks.Parameters(log_n=10, log_q=[50, 40], log_p=[50], security=None)  # a small ring, for an example

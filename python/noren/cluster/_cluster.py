@@ -47,13 +47,15 @@ LARGEST_ITEM = 0.25
 class Cluster:
     """Machines that share keys, and run programs on encrypted data.
 
+    Its workers are trusted with what this process holds: keep secret keys in another one.
+
     keys: what a program evaluates with: evaluation keys of CKKS, BGV or BFV, keys of bootstrapping or of lookups,
         server keys of TFHE, or the path of a file of them; a mapping gives several their names. Each node gets them
         once, as one file that all of its processes map.
     scheme: "bfv" (the default) or "bgv" for keys of integers, "real" (the default) or "complex" for those of
         bootstrapping; of several keys a mapping by their names.
-    address: None starts workers on this machine; "auto" or "host:port" joins the Ray cluster that this machine is part
-        of.
+    address: None starts workers on this machine, which listen at the loopback address alone; "auto" or "host:port"
+        joins the Ray cluster that this machine is part of.
     workers: how many of them, if they are started here; None for one to `threads` cores.
     threads: of each task.
     directory: where keys lie on every node; a directory of the user's own, by default in the directory for temporary

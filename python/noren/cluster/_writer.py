@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import struct
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -226,9 +225,7 @@ def _fields(x: Any) -> tuple[Any, ...]:
         object.__new__(kind)
     except TypeError as error:
         raise KindError(f"the dataclass {name} is also of another kind, which does not travel: {error}") from error
-    extra = [
-        each for each in dict_of(x) if each not in names and not isinstance(getattr(kind, each, None), cached_property)
-    ]
+    extra = [each for each in dict_of(x) if each not in names]
     if extra:
         raise KindError(f"an object of the dataclass {name} has {extra[0]}, which is no field, and would be lost")
     try:
