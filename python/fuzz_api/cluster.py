@@ -448,7 +448,7 @@ def _damage(rng: Rng, files: Sequence[Path]) -> None:
         case 4:
             one.write_bytes(MAGIC + bytes.fromhex(one.name) + others[len(MAGIC) + 32 :])
         case 5:
-            one.write_bytes(_frame(other.name, b"\0N") + b"\0N" if one != other else b"")
+            one.write_bytes(_frame("00" * 32, b"\0N") + b"\0N")
         case _:
             one.unlink()
             shutil.copy(other, one)

@@ -164,7 +164,7 @@ class Tasks:
     def wait(self) -> list[tuple[Key, Outcome | Failure]]:
         """Wait until a task ends, and return all that have ended.
 
-        Raises `ClusterError` for what would end every other task too, `JobError` for too many failures.
+        Raises `ClusterError` for what would end every other task too.
         """
         return [self._ended(reference) for reference in self.executor.wait(list(self._flying))]
 
@@ -189,20 +189,17 @@ class Tasks:
         return task.key, self.fail(Failure(index, digest, inputs, head.text, head.traceback, head.node, head.cause))
 
     def fail(self, failure: Failure) -> Failure:
-        """Keep a failure.
-
-        Raises `JobError` if there are too many.
-        """
+        """Keep a failure."""
         self.failures.append(failure)
-        if len(self.failures) > self.options.max_failures:
-            raise JobError(self.failures)
         return failure
 
-    def refuse(self, index: int, item: object, error: Exception, digest: str = "") -> Failure:
-        """Keep the failure of an item that could not be sent, or of a result that could not be read.
+    def check_failures(self) -> None:
+        """Raise `JobError` if there are too many failures: once they, and results before them, have their places."""
+        if len(self.failures) > self.options.max_failures:
+            raise JobError(self.failures)
 
-        Raises `JobError` if there are too many.
-        """
+    def refuse(self, index: int, item: object, error: Exception, digest: str = "") -> Failure:
+        """Keep the failure of an item that could not be sent, or of a result that could not be read."""
         trace = "".join(traceback.format_exception(error))
         text = shown(named(error), str(error))
         return self.fail(Failure(index, digest, item, text, trace, "", error.with_traceback(None)))

@@ -37,6 +37,7 @@ def mapped(
             contents = _admitted(tasks, index, item, check)
             if isinstance(contents, Failure):
                 yield key, contents
+                tasks.check_failures()
                 continue
             digest = tasks.digest(shared, contents)
             found = tasks.find(digest)
@@ -46,6 +47,7 @@ def mapped(
                 tasks.submit(shared, key, digest, contents)
         if len(tasks):
             yield from tasks.wait()
+        tasks.check_failures()
     if raised is not None:
         raise raised
 
@@ -59,11 +61,13 @@ def put(tasks: Tasks, items: Iterable[Any], check: Check) -> Iterator[Event]:
         contents = _admitted(tasks, index, item, check)
         if isinstance(contents, Failure):
             yield Key(0, 0, index), contents
+            tasks.check_failures()
             continue
         digest = digest_of(contents) if tasks.store is not None else ""
         yield Key(0, 0, index), Outcome(digest, tasks.executor.put(contents))
         while len(tasks) >= tasks.options.window:
             yield from tasks.wait()
+            tasks.check_failures()
     while len(tasks):
         yield from tasks.wait()
 
