@@ -19,6 +19,7 @@ use crate::bench::ckks::seed;
 use crate::bench::measure::Timing;
 use crate::bench::record::Record;
 use crate::bench::run::Run;
+use crate::bench::sharing::Sharing;
 use crate::failure::Failure;
 use crate::machine;
 
@@ -71,6 +72,7 @@ struct Setting<'a> {
     secret: &'a SecretKey,
     keys: Arc<BootstrapKeys>,
     threads: usize,
+    sharing: Sharing,
     context_time: Duration,
     keys_time: Duration,
 }
@@ -87,13 +89,20 @@ pub(super) fn parameters(preset: Preset, log_slots: Option<u32>) -> Result<Param
     Ok(preset.spec_for(log_slots.unwrap_or(spec.log_slots))?.build()?)
 }
 
-/// Measures the parameters of a preset with each number of threads, in each mode.
-pub(super) fn run(run: &Run<'_>, preset: Preset, parameters: &Parameters, modes: &[Messages]) -> Result<(), Failure> {
+/// Measures the parameters of a preset with each number of threads, in each way to share out loops, in each mode.
+pub(super) fn run(
+    run: &Run<'_>,
+    preset: Preset,
+    parameters: &Parameters,
+    modes: &[Messages],
+    sharings: &[Sharing],
+) -> Result<(), Failure> {
     let plan = BootstrapPlan::new(parameters)?;
-    for &threads in run.threads {
+    let settings = run.threads.iter().flat_map(|&threads| sharings.iter().map(move |&sharing| (threads, sharing)));
+    for (threads, sharing) in settings {
         machine::reset_peak_rss();
         let start = Instant::now();
-        let context = Context::with_threads(parameters.ckks()?, Some(threads))?;
+        let context = Context::with_parallel(parameters.ckks()?, Some(threads), sharing.way())?;
         let context_time = start.elapsed();
         let start = Instant::now();
         let main = context.generate_keys(seed(0), &KeyRequest::default())?;
@@ -101,7 +110,8 @@ pub(super) fn run(run: &Run<'_>, preset: Preset, parameters: &Parameters, modes:
         let keys_time = start.elapsed();
         let disk_bytes = BootstrapKeyFile::planned_bytes(&context, parameters, &KeyRequest::default())?;
         let (plan, secret) = (&plan, &main.secret);
-        let setting = Setting { preset, plan, disk_bytes, context, secret, keys, threads, context_time, keys_time };
+        let setting =
+            Setting { preset, plan, disk_bytes, context, secret, keys, threads, sharing, context_time, keys_time };
         for &mode in modes {
             setting.measure(run, parameters, mode)?;
         }
@@ -199,7 +209,8 @@ impl Setting<'_> {
     fn record(&self, op: &'static str, mode: Messages, timing: Option<Timing>, note: &'static str) -> Record {
         let slots = self.plan.parameters().slots();
         let record = Record::of_scheme("bootstrap", op, self.context.parameters(), self.threads, timing, note);
-        Record { slots, ..record }.with("set", self.preset.name()).with("mode", mode.name())
+        let record = Record { slots, ..record }.with("set", self.preset.name()).with("mode", mode.name());
+        self.sharing.name(record)
     }
 }
 

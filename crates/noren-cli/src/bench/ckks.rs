@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use noren::Seed;
 use noren::ckks::{Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest};
+use noren::{Complex64, Seed};
 
 use crate::bench::judge::{Judge, drop_result, values};
 use crate::bench::measure;
@@ -15,6 +15,9 @@ use crate::machine;
 
 /// The rotations of the hoisted measurement.
 const STEPS: [isize; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
+
+/// The constant of products with a number.
+const CONSTANT: f64 = 0.707;
 
 /// Measures all operations at one shape with each number of threads.
 pub(super) fn run(run: &Run<'_>, shape: Shape) -> Result<(), Failure> {
@@ -62,6 +65,11 @@ pub(super) fn run(run: &Run<'_>, shape: Shape) -> Result<(), Failure> {
         let right = judge.is_right("mul_plain", &product, |j| values[j] * values[j])?;
         time("mul_plain", 1.0, 5 * polynomial, "without rescaling", right, &mut || {
             evaluator.mul_plain_no_rescale(black_box(&a), &plaintext).map(drop_result)
+        })?;
+        let constant = Complex64::new(CONSTANT, 0.0);
+        let right = judge.is_right("mul_const", &evaluator.mul_const(&a, constant)?, |j| values[j] * CONSTANT)?;
+        time("mul_const", 1.0, 0, "by a real number, with rescaling", right, &mut || {
+            evaluator.mul_const(black_box(&a), constant).map(drop_result)
         })?;
         let right = judge.is_right("mul_relin_rescale", &evaluator.mul(&a, &b)?, |j| values[j] * values[j])?;
         time("mul_relin_rescale", 1.0, 0, "", right, &mut || evaluator.mul(black_box(&a), &b).map(drop_result))?;

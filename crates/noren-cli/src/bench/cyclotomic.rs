@@ -104,6 +104,7 @@ pub(super) fn run(run: &Run<'_>, set: Set) -> Result<(), Failure> {
     measure_norms(run, set, &parameters)?;
     measure_rows(run, set, &parameters)?;
     for &threads in run.threads {
+        measure_context(run, set, &parameters, threads)?;
         for kind in [Kind::Elements, Kind::Numbers, Kind::Dimension] {
             measure_set(run, set, &parameters, kind, threads)?;
         }
@@ -184,6 +185,19 @@ fn parameters(set: Set) -> Result<Parameters, Failure> {
     Ok(spec.build()?)
 }
 
+/// Parameters, tables of the ring, and the ring of the slots: what comes before keys.
+fn measure_context(run: &Run<'_>, set: Set, made: &Parameters, threads: usize) -> Result<(), Failure> {
+    machine::reset_peak_rss();
+    let context = || -> Result<(), Failure> {
+        let context = Context::with_threads(parameters(set)?, Some(threads))?;
+        context.galois_ring()?;
+        drop_result(context);
+        Ok(())
+    };
+    let timing = measure::time(run.seconds, 1.0, context)?;
+    run.report(&set.name(Record::of_integers("cyclotomic", "context", made, threads, Some(timing), "")))
+}
+
 fn measure_set(run: &Run<'_>, set: Set, parameters: &Parameters, kind: Kind, threads: usize) -> Result<(), Failure> {
     machine::reset_peak_rss();
     let context = Context::with_threads(parameters.clone(), Some(threads))?;
@@ -228,7 +242,10 @@ fn measure_set(run: &Run<'_>, set: Set, parameters: &Parameters, kind: Kind, thr
     let is_right = found == in_clear(ring, &entries, &vector, words);
 
     if kind == Kind::Elements {
-        report("keygen", Some(measure::time(run.seconds, 1.0, || make_keys().map(drop_result))?), "")?;
+        let timing = measure::time(run.seconds, 1.0, || make_keys().map(drop_result))?;
+        let record = Record::of_integers("cyclotomic", "keygen", parameters, threads, Some(timing), "");
+        let switches = matrix.automorphisms().len();
+        run.report(&set.name(record).with("entries", kind.name()).with("keys", switches))?;
     }
     if kind == Kind::Elements {
         let encrypt = || encryptor.encrypt(&encoder.encode_elements(&vector)?).map(drop_result);

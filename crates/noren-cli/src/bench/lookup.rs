@@ -215,7 +215,8 @@ impl World<'_> {
         let (timing, steps) = self.measure(lookup.layout(), &quotient, 1, evaluate)?;
         let rotations = lookup.keys().rotations.len() + 1;
         let record = Self::steps(self.record(Method::Maeda.op(), timing, FUNCTION, Method::Maeda), &steps);
-        self.run.report(&record.with("products", lookup.products()).with("rotations", rotations))
+        let record = record.with("products", lookup.products()).with("rotations", rotations);
+        self.run.report(&record.with("key_bytes", keys.evaluation.bytes()))
     }
 
     /// The record of a preparation that began then.

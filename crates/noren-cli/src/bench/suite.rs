@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use clap::{Args, ValueEnum};
+use noren::Parallel;
 use noren::bootstrapping::Preset;
 
 use crate::bench::beside::Beside;
@@ -15,9 +16,12 @@ use crate::bench::reduction::{self, Case, Reduction, Way};
 use crate::bench::run::Run;
 use crate::bench::scheme::Scheme;
 use crate::bench::shape::{Family, Shape};
+use crate::bench::sharing::{self, Sharing};
 use crate::bench::tfhe::{self, Workload};
 use crate::bench::weak_client::{self, Part};
-use crate::bench::{advise, ckks, client, cyclotomic, kernels, lookup, matvec, parallel, rns_heaan, switching, trace};
+use crate::bench::{
+    advise, ckks, client, cyclotomic, fused, kernels, lookup, matvec, parallel, rns_heaan, switching, trace,
+};
 use crate::console::Console;
 use crate::failure::Failure;
 
@@ -39,10 +43,13 @@ pub(crate) struct Arguments {
     /// The time spent on each operation
     #[arg(long, default_value_t = 1.0, value_parser = parse_seconds)]
     seconds: f64,
-    /// kernels, ckks, client, lookup, parallel, rns-heaan: base-two logarithms of the degrees of rings [default: all of the suite; parallel,
-    /// rns-heaan: 16, lookup: 15]
+    /// kernels, fused, ckks, client, lookup, parallel, rns-heaan: base-two logarithms of the degrees of rings [default: all of the suite;
+    /// parallel, rns-heaan: 16, lookup: 15]
     #[arg(long, value_name = "BITS,...", value_delimiter = ',')]
     log_n: Vec<u32>,
+    /// fused: numbers of rows, each with a modulus of its own [default: 1 to 15]
+    #[arg(long, value_name = "COUNT,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=i64::from(fused::MOST)))]
+    limbs: Vec<u32>,
     /// ckks: the family of parameters
     #[arg(long, value_enum, default_value = "hybrid")]
     shape: Family,
@@ -64,6 +71,9 @@ pub(crate) struct Arguments {
     /// bootstrap: what messages are like [default: both]
     #[arg(long, value_enum, value_name = "MODE,...", value_delimiter = ',')]
     mode: Vec<Messages>,
+    /// bootstrap, rns-heaan: in which ways threads share out loops [default: both, not named in records]
+    #[arg(long, value_name = "WAY,...", value_delimiter = ',', value_parser = sharing::parser())]
+    parallel: Vec<Parallel>,
     /// chain: how many products follow one another [default: 2,4,6,8,10]
     #[arg(long, value_name = "DEPTH,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=16))]
     depth: Vec<u32>,
@@ -114,6 +124,8 @@ pub(crate) struct Arguments {
 enum Suite {
     /// Arithmetic and transforms of rows, for each instruction set, and what memory gives
     Kernels,
+    /// A product and a sum in one pass and in two, over rows of many moduli, through all caches
+    Fused,
     /// Operations on ciphertexts
     Ckks,
     /// Sums over 128 slots by repeated doubling and unrolled in all ways, and field traces
@@ -122,7 +134,7 @@ enum Suite {
     Client,
     /// Bootstrapping: set-up, time of one and of its stages, precision
     Bootstrap,
-    /// Bootstrapping as it was first done in RNS, without security by today's tables, to compare with
+    /// Operations and bootstrapping as it was first done in RNS, without security by today's tables, to compare with
     RnsHeaan,
     /// Products that follow one another in BFV, BGV and CKKS, for each depth
     Chain,
@@ -164,6 +176,11 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
                 beside.step(&run, &[("--suite", "kernels"), ("--log-n", &log_n.to_string())])?;
             }
         }
+        Suite::Fused => {
+            let degrees = fused::degrees(degrees)?;
+            console.text(Record::head())?;
+            fused::run(&run, &degrees, &arguments.limbs)?;
+        }
         Suite::Ckks => {
             let shapes = Shape::of_ckks(arguments.shape, degrees)?;
             let family = arguments.shape.to_possible_value().expect("no family is hidden");
@@ -197,7 +214,7 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
             let modes = if arguments.mode.is_empty() { Messages::value_variants() } else { &arguments.mode[..] };
             let parameters = bootstrap::parameters(preset, arguments.log_slots)?;
             console.text(Record::head())?;
-            bootstrap::run(&run, preset, &parameters, modes)?;
+            bootstrap::run(&run, preset, &parameters, modes, &Sharing::of(&arguments.parallel))?;
             for mode in modes {
                 let options = [("--suite", "bootstrap"), ("--preset", preset.name()), ("--mode", mode.name())];
                 beside.step(&run, &options)?;
@@ -208,7 +225,7 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
             console.text(Record::head())?;
             for spec in sets {
                 let log_n = spec.log_n.to_string();
-                rns_heaan::run(&run, spec)?;
+                rns_heaan::run(&run, spec, &Sharing::of(&arguments.parallel))?;
                 beside.step(&run, &[("--suite", "rns-heaan"), ("--log-n", &log_n)])?;
             }
         }
@@ -325,21 +342,23 @@ impl Arguments {
         use Suite::*;
         // Whether it is absent, and the suites that have it. No other program shares out loops in the ways of the suite parallel, or has
         // light keys beside CKKS.
-        let options: [(&str, bool, &[Suite]); 20] = [
-            ("--log-n", self.log_n.is_empty(), &[Kernels, Ckks, Client, Lookup, Parallel, RnsHeaan]),
+        let options: [(&str, bool, &[Suite]); 22] = [
+            ("--log-n", self.log_n.is_empty(), &[Kernels, Fused, Ckks, Client, Lookup, Suite::Parallel, RnsHeaan]),
+            ("--limbs", self.limbs.is_empty(), &[Fused]),
             ("--shape", self.shape == Family::Hybrid, &[Ckks]),
             ("--special", self.special.is_empty(), &[Trace]),
-            ("--level", self.level.is_empty(), &[Trace, Parallel]),
+            ("--level", self.level.is_empty(), &[Trace, Suite::Parallel]),
             ("--unrolled", self.unrolled.is_empty(), &[Trace]),
             ("--preset", self.preset.is_none(), &[Bootstrap, Switching, WeakClient]),
             ("--log-slots", self.log_slots.is_none(), &[Bootstrap, Switching]),
             ("--mode", self.mode.is_empty(), &[Bootstrap]),
+            ("--parallel", self.parallel.is_empty(), &[Bootstrap, RnsHeaan]),
             ("--depth", self.depth.is_empty(), &[Chain]),
             ("--scheme", self.scheme.is_empty(), &[Chain, Product, InnerProduct]),
             ("--count", self.count.is_empty(), &[Product, InnerProduct]),
             ("--way", self.way.is_empty(), &[Product, InnerProduct]),
             ("--bits", self.bits.is_none(), &[Product, InnerProduct]),
-            ("--figure", self.figure.is_none(), &[Parallel]),
+            ("--figure", self.figure.is_none(), &[Suite::Parallel]),
             ("--method", self.method.is_empty(), &[Lookup]),
             ("--workload", self.workload.is_empty(), &[Tfhe]),
             ("--set", self.set.is_empty(), &[Cyclotomic]),
@@ -348,7 +367,7 @@ impl Arguments {
             ("--number", self.number.is_empty(), &[Advise]),
         ];
         let foreign = options.iter().find(|(_, absent, suites)| !absent && !suites.contains(&self.suite));
-        let alone = [Advise, Parallel, WeakClient].contains(&self.suite);
+        let alone = [Advise, Fused, Suite::Parallel, WeakClient].contains(&self.suite);
         let beside = (alone && !self.beside.is_empty()).then_some("--beside");
         match foreign.map(|&(name, ..)| name).or(beside) {
             Some(what) => {

@@ -63,7 +63,8 @@ fn ciphertexts_are_measured_for_each_number_of_threads() {
     let sandbox = Sandbox::new("bench");
     let ckks = records(&sandbox, &["bench", "ckks", "--log-n", "14", "--threads", "1,2"]);
     ckks.iter().for_each(check);
-    let all = ["encode", "encrypt", "decrypt", "add", "mul_plain", "mul_relin_rescale", "rotate", "rotate_hoisted"];
+    let all = ["encode", "encrypt", "decrypt", "add", "mul_plain", "mul_const", "mul_relin_rescale", "rotate"];
+    let all = [&all[..], &["rotate_hoisted"]].concat();
     for threads in [1, 2] {
         assert_eq!(ops(&ckks, &[("threads", threads.into())]), all);
     }
@@ -225,7 +226,9 @@ fn the_baseline_of_bootstrapping_is_measured_too() {
     let sandbox = Sandbox::new("rns-heaan");
     let records = records(&sandbox, &["bench", "rns-heaan", "--log-n", "10"]);
     assert!(records.iter().all(|record| record["n"] == 1024 && record["set"] == "rns-heaan"));
-    assert!(records.iter().all(|record| record["mode"] == "complex" && record["security"] == "none"));
+    assert!(records.iter().all(|record| record["security"] == "none"));
+    // All but single operations say what messages are like.
+    assert!(records.iter().all(|record| record["mode"] == "complex" || record["level"] == 19), "{records:?}");
     let of = |op: &str| records.iter().filter(|record| record["op"] == op).collect::<Vec<_>>();
     let ([_], [whole]) = (&of("setup")[..], &of("bootstrap")[..]) else { panic!("one of each: {records:?}") };
     check(whole);
@@ -234,6 +237,52 @@ fn the_baseline_of_bootstrapping_is_measured_too() {
     assert_eq!(names, ["raise", "coeff_to_slot", "parts", "exponential", "imaginary", "slot_to_coeff"]);
     assert_eq!((&whole["levels_left"], whole["precision"].as_object().map(|kinds| kinds.len())), (&2.into(), Some(6)));
     assert!(whole["worst_bits"].as_f64() >= Some(11.0), "{whole}");
+    // The operations of the publication, at its highest level: two primes each.
+    for op in ["add", "mul_integer", "mul_relin", "rescale", "rotate"] {
+        let [record] = &of(op)[..] else { panic!("one {op}: {records:?}") };
+        check(record);
+        assert_eq!((&record["level"], &record["limbs"]), (&19.into(), &40.into()), "{record}");
+    }
+    assert!(records.iter().all(|record| record["parallel"].is_null()), "{records:?}");
+}
+
+#[test]
+fn bootstrapping_is_measured_in_each_way_to_go_parallel() {
+    let sandbox = Sandbox::new("ways");
+    let ways = ["--threads", "2", "--parallel", "coefficient,modulus,both"];
+    for suite in [&["bootstrap", "--preset", "toy", "--mode", "real"][..], &["rns-heaan", "--log-n", "10"]] {
+        let records = records(&sandbox, &[&["bench"], suite, &ways].concat());
+        for way in ["coefficient", "modulus", "both"] {
+            let found = ops(&records, &[("parallel", way.into()), ("threads", 2.into())]);
+            assert_eq!(found.iter().filter(|&&op| op == "bootstrap").count(), 1, "{way}: {found:?}");
+        }
+        assert!(records.iter().all(|record| record["parallel"].is_string() && !record["median_ns"].is_null()));
+    }
+    sandbox.refused(&["bench", "ckks", "--parallel", "both"], &["--parallel", "ckks"]);
+    let usage = sandbox.run(&["bench", "bootstrap", "--parallel", "all"]);
+    assert_eq!(usage.status.code(), Some(2));
+}
+
+#[test]
+fn products_and_sums_of_many_rows_are_measured_in_one_pass_and_in_two() {
+    let sandbox = Sandbox::new("fused");
+    let records = records(&sandbox, &["bench", "fused", "--log-n", "10,15", "--limbs", "1,15"]);
+    records.iter().for_each(check);
+    let field = |record: &Value, name: &str| record[name].as_u64().expect("a number");
+    for (n, limbs) in [(1 << 10, 1), (1 << 15, 15)] {
+        // A modulus of 60 bits is two primes, each with a row.
+        for (bits, prime_bits, rows) in [(50, 50, limbs), (60, 30, 2 * limbs)] {
+            let fields = [("n", n), ("limbs", rows), ("modulus_bits", bits), ("prime_bits", prime_bits)];
+            let fields = fields.map(|(name, value): (&str, u64)| (name, value.into()));
+            assert_eq!(ops(&records, &fields), ["mul_then_add_rows", "mul_add_rows"]);
+        }
+    }
+    // The published size: 491,520 words in each of three vectors, and 15 moduli.
+    let largest = records.iter().map(|record| (field(record, "words"), field(record, "input_bytes")));
+    let single = largest.filter(|&(words, bytes)| bytes < 32 * words).max();
+    assert_eq!(single, Some((491_520, 8 * (3 * 491_520 + 15))));
+    sandbox.refused(&["bench", "fused", "--log-n", "16"], &["found 16", "10 to 15"]);
+    sandbox.refused(&["bench", "kernels", "--limbs", "2"], &["--limbs", "kernels"]);
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn rings_are_shown_checked_and_found() {
 fn products_with_matrices_are_measured() {
     let sandbox = Sandbox::new("bench-cyclotomic");
     let text = sandbox.done(&["bench", "cyclotomic", "--set", "31:2:2", "--json", "--seconds", "0"]);
-    for op in ["keygen", "encode_matrix", "encrypt", "matvec", "decrypt", "norm_fft", "norm_horner"] {
+    for op in ["context", "keygen", "encode_matrix", "encrypt", "matvec", "decrypt", "norm_fft", "norm_horner"] {
         assert!(text.contains(&format!("\"op\":\"{op}\"")), "{text}");
     }
     let wrong = sandbox.run(&["bench", "cyclotomic", "--set", "31:2"]);

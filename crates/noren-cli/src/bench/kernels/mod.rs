@@ -6,6 +6,8 @@ mod memory;
 mod rows;
 mod torus;
 
+pub(super) use rows::{largest_primes, row};
+
 use noren_math::kernels::available;
 
 use crate::bench::run::Run;

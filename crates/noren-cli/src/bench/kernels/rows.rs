@@ -195,13 +195,13 @@ fn ops(log_n: u32) -> Vec<Op> {
 }
 
 /// The largest primes of `bits` bits for a ring of this degree.
-pub(super) fn largest_primes(bits: u32, n: usize, count: usize) -> Result<Vec<Modulus>, Failure> {
+pub(in crate::bench) fn largest_primes(bits: u32, n: usize, count: usize) -> Result<Vec<Modulus>, Failure> {
     let primes: Result<Vec<Modulus>, _> = primes_below(1 << bits, 2 * n as u64).take(count).map(Modulus::new).collect();
     Ok(primes.map_err(noren::Error::from)?)
 }
 
 /// A row of words below `bound`, each different.
-pub(super) fn row(n: usize, bound: u64) -> AlignedVec<u64> {
+pub(in crate::bench) fn row(n: usize, bound: u64) -> AlignedVec<u64> {
     let mut row = AlignedVec::zeroed(n);
     row.iter_mut().enumerate().for_each(|(i, x)| *x = word(i, bound));
     row

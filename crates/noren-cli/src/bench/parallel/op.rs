@@ -13,7 +13,7 @@ use crate::failure::Failure;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {
     Add,
-    /// By a plaintext, which the paper calls a constant.
+    /// By a plaintext, where the figures have a constant.
     MulPlain,
     /// With relinearisation.
     Mul,
