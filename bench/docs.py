@@ -30,6 +30,7 @@ from pages import (
     kernels,
     lookup,
     matvec,
+    papers,
     parallel,
     schemes,
     summary,
@@ -50,11 +51,15 @@ PAGES = [
     ROOT / "docs" / "comparison.md",
     ROOT / "docs" / "cyclotomic.md",
     ROOT / "docs" / "kernels.md",
+    ROOT / "docs" / "papers.md",
     ROOT / "docs" / "parallel.md",
     ROOT / "docs" / "switching.md",
 ]
 FIGURES = ROOT / "docs" / "figures"
 RECORDED = ROOT / "bench" / "recorded.json"
+
+# What docs/papers.md alone shows.
+PAPERS = "papers"
 
 BLOCK = re.compile(
     r"(?P<start><!-- made by bench/docs\.py: (?P<name>[a-z0-9-]+) -->\n).*?(?P<end><!-- end of (?P=name) -->)",
@@ -83,10 +88,20 @@ def load(folder: Path, held: str = "") -> tuple[Results, list[Path]]:
     others = [path.parent for path in folder.parent.glob("*/machine.json") if path.parent != folder]
     paths = []
     for suite in SUITES:
+        if suite == PAPERS:
+            # Its records are of operations that other suites measure too.
+            continue
         elsewhere = [path for other in others if (path := newest(other, suite + held))]
         path = newest(folder, suite + held) or max(elsewhere, key=lambda path: path.name, default=None)
         paths += [path] if path else []
     return Results(record for path in paths for record in records.read(path)), paths
+
+
+def load_papers(folder: Path) -> tuple[Results, list[Path]]:
+    """Read the newest records for docs/papers.md, of this machine or else of another one."""
+    elsewhere = [path for other in folder.parent.iterdir() if (path := newest(other, PAPERS))]
+    path = newest(folder, PAPERS) or max(elsewhere, key=lambda path: path.name, default=None)
+    return (Results(records.read(path)), [path]) if path else (Results([]), [])
 
 
 def machines(paths: list[Path]) -> Machines:
@@ -122,10 +137,11 @@ def where(found: Machines) -> str:
     return f"Measured side by side in one run each, on {' and '.join(names)}."
 
 
-def compared(folder: Path) -> choosing.Report | None:
-    """Return the report of the newest comparison of schemes and libraries."""
+def compared(folder: Path) -> tuple[choosing.Report | None, Results]:
+    """Return the report and the records of the newest comparison of schemes and libraries."""
     path = choosing.newest(folder)
-    return json.loads(path.read_text())["report"] if path else None
+    data = json.loads(path.read_text()) if path else {"report": None, "records": []}
+    return data["report"], Results(data["records"])
 
 
 def blocks(
@@ -136,8 +152,13 @@ def blocks(
     report: choosing.Report | None = None,
     held: Results | None = None,
     nodes: cluster.Found | None = None,
+    published: papers.Found | None = None,
 ) -> Blocks:
-    """Return the maker of each block; held: the results of libraries held to AVX2, nodes: those of clusters."""
+    """Return the maker of each block; held: the results of libraries held to AVX2, nodes: those of clusters.
+
+    published: what docs/papers.md is made of.
+    """
+    items = published or papers.Found(results, Results([]), Results([]), recorded)
     threads = results.values("threads", suite="trace", library="noren")
 
     def each(maker: Callable[[Results, int], str]) -> Callable[[], str]:
@@ -154,7 +175,7 @@ def blocks(
         "trace-doubling": each(trace.doubling_table),
         "trace-summary": each(trace.summary),
         "trace-peers": each(trace.peers_table),
-        "trace-paper": lambda: trace.paper_table(results, recorded),
+        "trace-program": lambda: trace.program_table(results, recorded),
         "trace-recorded": lambda: trace.recorded_table(results, recorded),
         "client": lambda: schemes.comparison(results, "client", schemes.CLIENT),
         "client-totals": lambda: schemes.client_totals(results),
@@ -202,6 +223,7 @@ def blocks(
         "elementwise": lambda: kernels.elementwise(results),
         "others": lambda: kernels.others(results),
         "memory": lambda: kernels.memory(results),
+        **{f"papers-{name}": partial(maker, items) for name, maker in papers.BLOCKS.items()},
         "parallel-shape": lambda: parallel.memory_line(results),
         "parallel-threads": lambda: parallel.threads_table(results),
         "parallel-levels": lambda: parallel.levels_table(results),
@@ -247,10 +269,14 @@ def main() -> int:
     results, paths = load(RESULTS / host)
     held, held_paths = load(RESULTS / host, "-avx2")
     paths += held_paths
-    report = compared(RESULTS / host)
+    report, records_of_it = compared(RESULTS / host)
+    own, own_paths = load_papers(RESULTS / host)
+    recorded: Record = json.loads(RECORDED.read_text())
+    of_papers = about(machines(own_paths), own_paths, own)
+    published = papers.Found(results, own, records_of_it, recorded, of_papers)
     path = cluster.newest(RESULTS / host)
     nodes: cluster.Found = json.loads(path.read_text()) if path else {}
-    made = blocks(results, json.loads(RECORDED.read_text()), machines(paths), paths, report, held, nodes)
+    made = blocks(results, recorded, machines(paths), paths, report, held, nodes, published)
     stale = []
     for page in PAGES:
         before = page.read_text()

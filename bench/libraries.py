@@ -76,7 +76,8 @@ def libraries(suite: str, tool: Path = TOOL, held: bool = False) -> list[Library
             | kernels
             | bootstrap
             | reductions
-            | {"rns-heaan", "parallel", "chain", "matvec", "cyclotomic", "lookup", "tfhe", "switching", "weak-client"},
+            | {"rns-heaan", "parallel", "chain", "matvec", "cyclotomic", "lookup", "tfhe", "switching", "weak-client"}
+            | {"fused", "papers"},
             {"NOREN_ISA": "avx2"} if held else {},
             ours=True,
         ),

@@ -36,6 +36,7 @@ DEFAULTS = {
     "switching": (0.3, 1),
     "weak-client": (0.3, 3),
     "parallel": (0.15, 1),
+    "papers": (0.1, 1),
 }
 SUITES = list(DEFAULTS)
 # The grid of the suite trace.
@@ -81,16 +82,30 @@ ROWS = {
     "switching": ["suite", "threads", "values", "op"],
     "weak-client": ["suite", "threads", "part", "op", "isa"],
 }
-# Suites that choose their numbers of threads: parallel as an axis of its figures, weak-client as the one of its device.
-THREADS = {"parallel", "weak-client"}
+# Suites that choose their numbers of threads: parallel as an axis of its figures, weak-client as the one of its device,
+# papers as those of the publications.
+THREADS = {"parallel", "weak-client", "papers"}
 # The set of ours that stands beside those of peers.
 COMPARED = "n16"
+# The ways to share out loops to threads.
+SHARING = ["coefficient", "modulus", "both"]
 # What only ours has: the other presets of the suite bootstrap, and bootstrapping as it was first done in RNS.
 OWN = {
     "bootstrap": [
         *(("bootstrap", ["--preset", name, "--mode", "complex"]) for name in ["n15", "n16-small", "n16-precise"]),
         ("rns-heaan", []),
-    ]
+    ],
+    # What docs/papers.md shows and no other suite measures: tables and figures of publications.
+    "papers": [
+        ("fused", []),
+        ("rns-heaan", ["--threads", "1"]),
+        ("rns-heaan", ["--threads", "2", "--parallel", ",".join(SHARING)]),
+        ("bootstrap", ["--preset", COMPARED, "--mode", "complex", "--threads", "1"]),
+        ("bootstrap", ["--preset", COMPARED, "--mode", "complex", "--threads", "2", "--parallel", ",".join(SHARING)]),
+        ("parallel", ["--figure", "levels", "--level", "32", "--threads", "1"]),
+        *(("cyclotomic", ["--set", name, "--threads", "1"]) for name in SETS),
+        *(("lookup", ["--method", name, "--threads", "1"]) for name in ["fast", "linear", "maeda"]),
+    ],
 }
 # The levels of the suite parallel.
 PARTS = [range(1, 17), range(17, 33)]
@@ -106,6 +121,9 @@ def steps(
     count: Sequence[int] | None = None,
 ) -> list[list[str]]:
     """Return the options of each step of a suite."""
+    if suite == "papers":
+        # All of it is ours alone.
+        return []
     if suite == "bootstrap":
         return [["--preset", "n16", "--mode", mode] for mode in MODES]
     if suite == "trace":

@@ -86,7 +86,7 @@ def share_table(results: Results, recorded: Record) -> str:
     """Return the shares of the steps of a product, without keys, as the publication has them and here."""
     rows = []
     for of in sets(results):
-        published = recorded["cyclotomic_ms"]["paper"]["share"].get(name(of))
+        published = recorded["cyclotomic_ms"]["published"]["share"].get(name(of))
         steps = [time(results, of, op, 1) for op in OPS if op != "keygen"]
         if published is None or None in steps:
             continue

@@ -33,7 +33,7 @@ class Cell:
 
 
 def cells(threads: int) -> list[Cell]:
-    """Return the cells of the grid, in the order of the paper's columns."""
+    """Return the cells of the grid, in the order of the published columns."""
     return [Cell(special, level, threads) for special, level in CELLS]
 
 
@@ -115,9 +115,9 @@ def times_table(results: Results, threads: int) -> str:
 
 
 def gains_table(results: Results, recorded: Record, threads: int) -> str:
-    """Return ratios portable / AVX-512 and those of the paper: its tables 2 (one thread) and 3 (eight)."""
+    """Return ratios portable / AVX-512 and the published ones: tables 2 (one thread) and 3 (eight)."""
     isa = fast_isa(results)
-    theirs = recorded["paper0_speedup"]["1" if threads == 1 else "8"]
+    theirs = recorded["trace_speedup"]["1" if threads == 1 else "8"]
     rows = []
     for h in ITERATIONS:
         row = [str(h)]
@@ -129,7 +129,7 @@ def gains_table(results: Results, recorded: Record, threads: int) -> str:
 
 
 def doubling_table(results: Results, threads: int) -> str:
-    """Return repeated doubling over every number of iterations, in the paper's layout."""
+    """Return repeated doubling over every number of iterations, in the published layout."""
     isa = fast_isa(results)
     rows = [["ms", *(milliseconds(doubling(results, cell, isa)) for cell in cells(threads))]]
     for h in ITERATIONS:
@@ -203,8 +203,8 @@ def recorded_table(results: Results, recorded: Record) -> str:
     return table(header, rows)
 
 
-def paper_table(results: Results, recorded: Record) -> str:
-    """Return recorded times of the paper's own program with HEXL, and their ratios to ours at the same h."""
+def program_table(results: Results, recorded: Record) -> str:
+    """Return recorded times of the published program with HEXL, and their ratios to ours at the same h."""
     isa = fast_isa(results)
     rows = []
     for h, theirs in recorded["trace_ms"]["Inoue et al.'s program, HEXL"].items():

@@ -154,8 +154,8 @@ def test_the_summary_shows_both_models_and_the_field_trace() -> None:
     assert row == "| 1/1 | 3 | 1.00 | 4 | 100% | 3 | 0% | 6.00 | 6.00 | 1.00 MiB | 1.00 B | 2.00 |"
 
 
-def test_the_program_of_the_paper_is_compared_at_the_same_h() -> None:
-    lines = trace.paper_table(Results(grid()), RECORDED).splitlines()[2:]
+def test_the_published_program_is_compared_at_the_same_h() -> None:
+    lines = trace.program_table(Results(grid()), RECORDED).splitlines()[2:]
     assert lines[2].startswith("| 3 | 60.0 / 60.00 |")
     assert len(lines) == 5
 

@@ -12,6 +12,7 @@ mod lookup;
 mod lookup_refusals;
 mod manual;
 mod owners;
+mod papers;
 mod passphrases;
 mod pipes;
 mod printing;
