@@ -52,6 +52,8 @@ pub mod bootstrapping;
 pub mod circuits;
 pub mod compiler;
 pub mod lookup;
+#[cfg(doctest)]
+mod pages;
 pub mod programs;
 pub mod radix;
 pub mod schemes;
