@@ -44,8 +44,7 @@ fn write_block(page: &mut String, block: &Block) {
         Block::Plots(plots) => {
             page.push_str("<div class=\"plots\">\n");
             for plot in plots {
-                let (title, svg) = (escaped(&plot.title), plot.figure.svg(&plot.title));
-                put(page, format_args!("<figure>{svg}<figcaption>{title}</figcaption></figure>\n"));
+                put(page, format_args!("<figure>{}</figure>\n", plot.figure.svg(&plot.title)));
             }
             page.push_str("</div>\n");
         }

@@ -43,10 +43,10 @@ const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00
 
 /// The sizes of a plot, in pixels.
 const WIDTH: f64 = 460.0;
-const HEIGHT: f64 = 250.0;
+const HEIGHT: f64 = 272.0;
 const LEFT: f64 = 66.0;
 const RIGHT: f64 = 12.0;
-const TOP: f64 = 12.0;
+const TOP: f64 = 34.0;
 const BOTTOM: f64 = 40.0;
 /// Of the legend below.
 const ENTRY_HEIGHT: f64 = 17.0;
@@ -64,16 +64,17 @@ impl Serialize for Plot {
 }
 
 impl Figure {
-    /// The plot as one element, with a title for readers of screens.
+    /// The plot as one element, under its title, which readers of screens find too.
     pub(super) fn svg(&self, title: &str) -> String {
         let points = || self.lines.iter().flat_map(|line| line.points.iter().copied());
         let x = Axis::new(Unit::Count, points().map(|(x, _)| x));
         let y = Axis::new(self.unit, points().map(|(_, y)| y));
         let rows = self.lines.len().div_ceil(ENTRIES_IN_A_ROW) as f64;
         let height = HEIGHT + rows * ENTRY_HEIGHT;
+        let title = escaped(title);
         let mut svg = format!(
-            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img" font-family="system-ui, sans-serif" font-size="11"><title>{}</title>"#,
-            escaped(title)
+            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img" font-family="system-ui, sans-serif" font-size="11"><title>{title}</title><text x="{LEFT}" y="{}" font-size="12.5" font-weight="bold">{title}</text>"#,
+            TOP - 18.0
         );
         let across = |place: f64| LEFT + place * (WIDTH - LEFT - RIGHT);
         let down = |place: f64| HEIGHT - BOTTOM - place * (HEIGHT - BOTTOM - TOP);
@@ -181,7 +182,9 @@ mod tests {
         let line = Line { name: "a < b".to_owned(), style: Style { colour: 1, dashed: true }, points };
         let figure = Figure { across: "numbers".to_owned(), unit: Unit::Time, lines: vec![line] };
         let svg = figure.svg("times & more");
-        assert!(svg.contains("<title>times &amp; more</title>") && svg.contains(">a &lt; b</text>"), "{svg}");
+        for text in ["<title>times &amp; more</title>", ">times &amp; more</text>", ">a &lt; b</text>"] {
+            assert!(svg.contains(text), "{svg}");
+        }
         // No place for the time of zero: two markers, and two in the legend.
         assert_eq!(svg.matches("<polygon").count(), 4, "{svg}");
         let (_, rest) = svg.split_once(r#"<polyline points=""#).expect("a line");
