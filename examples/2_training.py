@@ -3,8 +3,9 @@
 The client encrypts its records once. The server does gradient descent on them, and bootstraps the weights when their
 levels run out. Weights stay encrypted until the client reads them.
 
-Run it with ``python examples/2_training.py``: preset n16, 128-bit security, some minutes and 11 GB of memory. With
-``--preset toy`` a part of the records is trained on in a small ring without security, in seconds.
+Run it with ``python examples/2_training.py``: preset n16, 128-bit security, about a minute, 7 GB of memory and 2
+GB of files. With ``--preset toy`` a part of the records is trained on in a small ring without security, in seconds. It
+needs scikit-learn for its data, and matplotlib for ``--plot``.
 """
 
 import argparse
@@ -19,6 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noren import bootstrapping, ckks
+
+try:
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.linear_model import LogisticRegression
+except ModuleNotFoundError:
+    raise SystemExit("this example takes its data from scikit-learn: pip install scikit-learn") from None
 
 Array = NDArray[np.float64]
 
@@ -118,8 +125,6 @@ class Server:
 
 def load(features: int, count: int) -> tuple[Array, Array, Array, Array]:
     """Signed records to train on and to test with, and their numbers as scikit-learn takes them."""
-    from sklearn.datasets import load_breast_cancer
-
     data = load_breast_cancer()
     order = np.random.default_rng(1).permutation(len(data.target))
     numbers, labels = data.data[order, :features], 2.0 * data.target[order] - 1
@@ -206,8 +211,6 @@ def main() -> None:
     for epoch, (expected, weights) in enumerate(zip(clear, found, strict=True), 1):
         print(f"{epoch:5}   {log_loss(train, expected):17.6f}   {log_loss(train, weights):9.6f}   "
               f"{accuracy(test, expected):37.4f}   {accuracy(test, weights):9.4f}")  # fmt: skip
-
-    from sklearn.linear_model import LogisticRegression
 
     regression = LogisticRegression(max_iter=5000).fit(standard[: len(train)], labels[: len(train)])
     reference = regression.score(standard[len(train) :], labels[len(train) :])

@@ -5,7 +5,7 @@ x and the elements s of the other clinic's list, the product of all x - s in a s
 times a random element it is random where x is not. Against a clinic that asks with more than its key, an answer would
 need noise besides: that of the ciphertext still depends on the list.
 
-Run it with ``python examples/6_membership.py``.
+Run it with ``python examples/6_membership.py``: 128-bit security, some seconds. It needs scikit-learn for its data.
 """
 
 import argparse
@@ -15,9 +15,13 @@ import time
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.datasets import load_breast_cancer
 
 from noren import bgv
+
+try:
+    from sklearn.datasets import load_breast_cancer
+except ModuleNotFoundError:
+    raise SystemExit("this example takes its data from scikit-learn: pip install scikit-learn") from None
 
 # An element of the list is taken for the query with a probability of 2^-BITS.
 BITS = 40

@@ -6,7 +6,7 @@ record that wins are carried along. The client has a seed and the secret key tha
 the same owner has the same seed, and makes all other keys.
 
 Run it with ``python examples/7_nearest.py``: preset n16, 128-bit security, about a minute and 5 GB of memory. With
-``--preset toy`` it does the same in a small ring without security, in seconds.
+``--preset toy`` it does the same in a small ring without security, in seconds. It needs scikit-learn for its data.
 """
 
 import argparse
@@ -19,9 +19,13 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.datasets import load_breast_cancer
 
 from noren import bootstrapping, ckks, switching, tfhe
+
+try:
+    from sklearn.datasets import load_breast_cancer
+except ModuleNotFoundError:
+    raise SystemExit("this example takes its data from scikit-learn: pip install scikit-learn") from None
 
 Array = NDArray[np.float64]
 

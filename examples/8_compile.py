@@ -5,7 +5,8 @@ patients. The client and the server are processes of their own that meet in file
 encrypted table, the encrypted scores. Before anything is encrypted, the client simulates the function with the noise of
 the scheme, and sees the error bound.
 
-Run it with ``python examples/8_compile.py``: 128-bit security, some seconds.
+Run it with ``python examples/8_compile.py``: 128-bit security, some seconds. It needs scikit-learn, for its data and
+the model.
 """
 
 import argparse
@@ -17,12 +18,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer
-from sklearn.neural_network import MLPClassifier
-from sklearn.preprocessing import StandardScaler
 
 import noren
 from noren import compiler
+
+try:
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.preprocessing import StandardScaler
+except ModuleNotFoundError:
+    raise SystemExit("this example takes its data and its model from scikit-learn: pip install scikit-learn") from None
 
 PATIENTS = 64
 HIDDEN = 4

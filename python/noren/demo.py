@@ -69,7 +69,10 @@ class Run:
 
 def load_records() -> tuple[Array, NDArray[np.int64], list[str]]:
     """Return the Wisconsin diagnostic breast-cancer records: (569, 30) features, labels (1 = benign), names."""
-    from sklearn.datasets import load_breast_cancer
+    try:
+        from sklearn.datasets import load_breast_cancer
+    except ModuleNotFoundError:
+        raise SystemExit("noren demo takes its data from scikit-learn: pip install scikit-learn matplotlib") from None
 
     data = load_breast_cancer()
     names = [str(name).replace(" ", "_") for name in data.feature_names]
