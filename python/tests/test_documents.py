@@ -41,6 +41,9 @@ DO_NOT_RUN = {
     "docs/first-hour.md": 1,
 }
 
+# Seconds that a block may take on a busy machine; what takes longer is not for a test.
+LONGEST = 300
+
 BLOCK = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ (?P<text>.*)$", re.MULTILINE)
 INFO = re.compile(r"(?P<language>[a-z]+)(?: no_run \((?P<reason>[^()]+)\))?")
@@ -292,7 +295,9 @@ def test_shell_of_a_section_runs_in_one_directory(
 
     def run(script: str, where: object) -> str:
         command = ["bash", "-e", "-o", "pipefail", "-c", script]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=shell, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, cwd=tmp_path, env=shell, check=False, timeout=LONGEST
+        )
         assert done.returncode == 0, f"{where}: {done.stdout}{done.stderr}"
         return done.stdout
 

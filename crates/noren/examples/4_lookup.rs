@@ -1,6 +1,6 @@
 //! Divides encrypted integers of 15 bits, by a table of all quotients.
 //!
-//! Run it with `cargo run --release --package noren --example 4_lookup`, in 6 GB of memory; with `-- --preset toy` it divides
+//! Run it with `cargo run --release --package noren --example 4_lookup`, in 4 GB of memory; with `-- --preset toy` it divides
 //! integers of 7 bits in a small ring without security.
 
 mod options;
