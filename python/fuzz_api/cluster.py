@@ -328,8 +328,17 @@ class World:
 
 
 def judged(text: str, run: Callable[[], None]) -> Call:
-    """Return a call that compares by itself."""
-    return Call(text, run, None, check=lambda found, truth: 0.0, keep=False)
+    """Return a call that compares by itself: nothing of it is refused."""
+
+    def strictly() -> None:
+        try:
+            run()
+        except Finding:
+            raise
+        except Exception as error:
+            raise Finding("exception", f"{type(error).__name__}: {error}") from error
+
+    return Call(text, strictly, None, check=lambda found, truth: 0.0, keep=False)
 
 
 def a_map(w: World, rng: Rng) -> Call:
@@ -433,6 +442,8 @@ def _damage(rng: Rng, files: Sequence[Path]) -> None:
     """Change a file, or exchange two; not so that it is a result of the right task with a right digest."""
     one, other = (files[int(i)] for i in rng.integers(len(files), size=2))
     data, others = bytearray(one.read_bytes()), other.read_bytes()
+    if one == other or not data:
+        return
     at = int(rng.integers(len(data)))
     match int(rng.integers(7)):
         case 0:

@@ -124,6 +124,17 @@ def test_secret_keys_do_not_travel() -> None:
         pickled_program(lambda _, x: (x, secret))
 
 
+def test_contexts_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    sets = [ckks.Parameters(log_n=n, log_q=[50], log_p=[50], security=None) for n in (5, 6, 7)]
+    data = packed([*sets, *sets])
+    assert unpacked(data) == [*sets, *sets]
+    monkeypatch.setattr("noren.cluster._reader.MOST_PARAMETERS", 2)
+    with pytest.raises(ResultError, match="more than 2 different parameters"):
+        unpacked(data)
+    monkeypatch.setattr("noren.cluster._writer.MOST_PARAMETERS", 2)
+    assert "more than 2 different parameters" in str(refusal(packed(sets)))
+
+
 class Reply:
     def __reduce__(self) -> tuple[Any, ...]:
         return os.putenv, ("NOREN_RAN", "1")

@@ -19,6 +19,8 @@ from noren.cluster._values import (
     DIRECT,
     MOST_BYTES,
     MOST_DEPTH,
+    MOST_PARAMETERS,
+    PARAMETERS,
     READERS,
     Classes,
     check_members,
@@ -43,6 +45,7 @@ class Reader:
         self._at = 0
         self._classes, self._frozen, self._check_files = classes, frozen, check_files
         self._met: list[Any] = []
+        self._parameters: set[tuple[Any, ...]] = set()
         self._depth = 0
 
     def value(self) -> Any:
@@ -200,6 +203,10 @@ class Reader:
         for each in parts:
             if type(each) is tuple and not is_threading(each):
                 self._wrong(f"{name} has threads {each}")
+        if name in PARAMETERS:
+            self._parameters.add(parts)
+            if len(self._parameters) > MOST_PARAMETERS:
+                self._wrong(f"more than {MOST_PARAMETERS} different parameters are in it")
         return READERS[name][1](*parts)
 
     def _dataclass(self) -> Any:

@@ -6,15 +6,15 @@ takes memory by numbers in the stream. Here a tag stands for a kind, and nothing
 
 - plain values and containers are made by their constructors;
 - arrays and scalars of numpy from a type without objects and as many bytes as it needs;
-- objects of noren by their own readers, which take bytes of strangers (`docs/wire.md`), and contexts of at most
-  `MOST_THREADS` threads;
+- objects of noren by their own readers, which take bytes of strangers (`docs/wire.md`), of at most `MOST_PARAMETERS`
+  parameters, and contexts of at most `MOST_THREADS` threads;
 - objects of dataclasses from a table of classes that the reader has beforehand, found by the digest of the class: the
   fields are set, and no method runs;
 - tables of pandas from their columns as arrays.
 
 Lengths are believed as far as bytes are there, and nesting ends at `MOST_DEPTH`, so that memory is bounded by a
-multiple of the bytes. The same value has the same bytes in every process, so that they can be looked up by their
-digest; a value that is met again is a reference, so that what was one object stays one.
+multiple of the bytes, and of the contexts. The same value has the same bytes in every process, so that they can be
+looked up by their digest; a value that is met again is a reference, so that what was one object stays one.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ MOST_BYTES = 1 << 34
 """The most bytes of an item or a result."""
 MOST_THREADS = 1024
 """The most threads that a context of a result may ask for."""
+MOST_PARAMETERS = 8
+"""The most different parameters in an item or a result: a context takes far more memory than its bytes."""
 KINDS = (
     "numbers, texts, bytes, arrays and scalars of numpy without objects, objects of noren that do not decrypt, paths "
     "of files, tables of pandas, dataclasses that the program names, and lists, tuples, sets and dicts of them"
@@ -66,6 +68,7 @@ READERS: dict[str, tuple[type, Callable[..., Any]]] = {
 }
 """The classes of noren that travel, and what reads each from its parts. None of them changes once it is made."""
 NAMES = {kind: name for name, (kind, _) in READERS.items()}
+PARAMETERS = {NAMES[kind] for kind in (ckks.Parameters, bgv.Parameters, tfhe.Parameters)}
 
 
 class Classes(Protocol):

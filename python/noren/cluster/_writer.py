@@ -18,7 +18,9 @@ from noren.cluster._values import (
     KINDS,
     MOST_BYTES,
     MOST_DEPTH,
+    MOST_PARAMETERS,
     NAMES,
+    PARAMETERS,
     Classes,
     NoClasses,
     dict_of,
@@ -42,6 +44,7 @@ class Writer:
         self._met: dict[int, int | None] = {}
         self._kept: list[object] = []
         self._numbered = 0
+        self._parameters: set[tuple[Any, ...]] = set()
 
     def packed(self, value: object) -> bytes:
         """Return the bytes of a value.
@@ -124,9 +127,14 @@ class Writer:
         elif kind is np.ndarray or kind is np.memmap:
             self._array(b"a", x)
         elif kind in NAMES:
+            parts = x.__reduce__()[1]
+            if NAMES[kind] in PARAMETERS:
+                self._parameters.add(parts)
+                if len(self._parameters) > MOST_PARAMETERS:
+                    raise KindError(f"an item or a result has more than {MOST_PARAMETERS} different parameters")
             self._add(b"o")
             self._value(NAMES[kind])
-            self._parts(x.__reduce__()[1])
+            self._parts(parts)
         elif dataclasses.is_dataclass(x) and not isinstance(x, type):
             self._dataclass(x)
         elif (table := parts_of_frame(x)) is not None:
