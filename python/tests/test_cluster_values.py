@@ -72,9 +72,9 @@ def test_objects_of_dataclasses_are_their_fields_and_no_method_runs() -> None:
     with pytest.raises(KindError, match="has z, which is no field"):
         unpacked(packed(empty))
     with pytest.raises(ResultError, match="is none that the program or its items name"):
-        unpacked(packed(point), Given([]))
+        unpacked(packed(point), Given(list))
     with pytest.raises(KindError, match="so that the driver knows the class"):
-        unpacked(packed(point, Given([])))
+        unpacked(packed(point, Given(list)))
 
 
 @pytest.mark.parametrize(

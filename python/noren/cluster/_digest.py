@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -60,16 +61,19 @@ KNOWN = Known()
 
 
 class Given:
-    """The dataclasses that a task was given."""
+    """The dataclasses that a task was given; they are made when the first is met."""
 
-    def __init__(self, classes: Iterable[tuple[bytes, type]]) -> None:
-        """Take classes with their digests."""
-        self._classes = dict(classes)
-        self._digests: Mapping[type, bytes] = {kind: digest for digest, kind in self._classes.items()}
+    def __init__(self, make: Callable[[], Iterable[tuple[bytes, type]]]) -> None:
+        """Take what makes the classes, with their digests."""
+        self._make = make
+
+    @cached_property
+    def _classes(self) -> dict[bytes, type]:
+        return dict(self._make())
 
     def digest(self, kind: type) -> bytes | None:
         """Return the digest of a class; None if it was not given."""
-        return self._digests.get(kind)
+        return next((digest for digest, each in self._classes.items() if each is kind), None)
 
     def find(self, digest: bytes) -> type | None:
         """Return the class of a digest."""

@@ -250,7 +250,7 @@ def execute(
         with as_before(digest_of(job.digest.encode(), *parts)):
             loader = Loader()
             program = loader.load(job.program, constants)
-            given = Given(loader.load(classes) if classes else ())
+            given = Given(lambda: loader.load(classes) if classes else ())
             contents = _result(program, evaluators(), [unpacked(each, given) for each in parts], combine, given)
     except (Exception, SystemExit) as error:
         return failed(error, node, fatal=isinstance(error, ResultError)), b""
