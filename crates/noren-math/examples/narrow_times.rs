@@ -26,6 +26,9 @@ const WIDE: u32 = 50;
 /// How long a loop is timed.
 const TIME: Duration = Duration::from_millis(300);
 
+/// A verb on rows of narrow words.
+type Verb<'a> = &'a dyn Fn(&mut [u32], &[u32], &[u32]);
+
 /// Defines Horner's rule at all points for a type.
 macro_rules! horner {
     ($name:ident, $float:ty) => {
@@ -136,7 +139,7 @@ fn products(n: usize) -> Result<(), Box<dyn std::error::Error>> {
         assert_eq!(found % u64::from(q), expected % u64::from(q));
     }
     let add = |a: u32, b: u32| (a + b).min((a + b).wrapping_sub(q));
-    let mut apply = |verb: &dyn Fn(&mut [u32], &[u32], &[u32])| time(|| verb(black_box(&mut out), &a, &b));
+    let mut apply = |verb: Verb<'_>| time(|| verb(black_box(&mut out), &a, &b));
     let added = apply(&|out, a, b| out.iter_mut().zip(a.iter().zip(b)).for_each(|(out, (&a, &b))| *out = add(a, b)));
     report("add, 30 bits in 32, plain loop", NARROW, added);
     let multiplied =

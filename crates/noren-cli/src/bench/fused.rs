@@ -33,11 +33,12 @@ struct Walk {
     c: Vec<AlignedVec<u64>>,
 }
 
-/// A way to compute `a b + c`.
+/// A way to compute `a b + c`, and the vector that has the result.
 type Way = fn(&mut Walk, &Kernels);
+type Found = fn(&Walk) -> &[AlignedVec<u64>];
 
 /// Both ways, with the vector that has the result.
-const WAYS: [(&str, Way, fn(&Walk) -> &[AlignedVec<u64>]); 2] =
+const WAYS: [(&str, Way, Found); 2] =
     [("mul_then_add_rows", Walk::in_two_passes, |walk| &walk.a), ("mul_add_rows", Walk::in_one_pass, |walk| &walk.c)];
 
 impl Walk {
