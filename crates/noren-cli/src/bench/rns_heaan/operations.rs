@@ -13,7 +13,7 @@ use crate::bench::run::Run;
 use crate::failure::Failure;
 
 /// The constant, of 55 bits as the scale of a double level.
-const CONSTANT: i64 = 0x5a82_7999_fcef_34 << 1;
+const CONSTANT: i64 = 0x5a_8279_99fc_ef34;
 
 /// Measures a sum, products with a number and with a ciphertext, a rescaling and a rotation by one.
 pub(super) fn run(run: &Run<'_>, setting: &Setting<'_>, context: &Context) -> Result<(), Failure> {
