@@ -3,6 +3,7 @@
 use std::alloc::{Layout, handle_alloc_error};
 use std::any::Any;
 use std::cell::Cell;
+use std::hint::black_box;
 use std::panic::{self, AssertUnwindSafe};
 
 use crate::kernels::pages::leaves_room;
@@ -52,6 +53,36 @@ pub fn under<T>(refuses: bool, work: impl FnOnce() -> T) -> T {
     work()
 }
 
+/// Asks the system for memory before it is taken in parts: buffers that are too small to be refused one by one.
+///
+/// # Errors
+/// [`OutOfMemory`] if it cannot be had now.
+pub fn ask(bytes: usize) -> Result<(), OutOfMemory> {
+    let mut all: Vec<u8> = Vec::new();
+    let given = all.try_reserve_exact(bytes).is_ok();
+    // A buffer that nothing is written to need not be allocated at all.
+    black_box(&mut all);
+    match given && leaves_room(bytes) {
+        true => Ok(()),
+        false => Err(OutOfMemory { bytes: bytes as u64 }),
+    }
+}
+
+/// [`ask`] for `count` values of a type.
+///
+/// # Errors
+/// As [`ask`].
+pub fn ask_for<T>(count: usize) -> Result<(), OutOfMemory> {
+    ask(count.saturating_mul(size_of::<T>()))
+}
+
+/// [`ask`] where there is no error to return: the end of the work under [`refusing`].
+pub fn require(bytes: usize) {
+    if ask(bytes).is_err() {
+        fail(Layout::new::<u8>(), bytes);
+    }
+}
+
 /// `len` zeros, or the end of the work under [`refusing`].
 #[must_use]
 pub fn zeros<T: Copy + Default>(len: usize) -> Vec<T> {
@@ -94,7 +125,11 @@ mod tests {
         assert_eq!(refusing(|| AlignedVec::<u64>::zeroed(WORDS).len()), Err(OutOfMemory { bytes }));
         assert_eq!(refusing(|| zeros::<u64>(WORDS).len()), Err(OutOfMemory { bytes }));
         assert_eq!(refusing(|| refusing(|| zeros::<u64>(WORDS).len())), Ok(Err(OutOfMemory { bytes })));
+        assert_eq!(refusing(|| require(8 * WORDS)), Err(OutOfMemory { bytes }));
         assert_eq!(refusing(|| zeros::<u32>(1000)), Ok(vec![0; 1000]));
+        assert_eq!(ask_for::<u64>(WORDS), Err(OutOfMemory { bytes }));
+        assert_eq!(ask_for::<u64>(usize::MAX), Err(OutOfMemory { bytes: u64::MAX }));
+        assert_eq!(ask(1 << 20), Ok(()));
         assert!(!refuses());
         let text = OutOfMemory { bytes: 3 << 30 }.to_string();
         assert!(text.starts_with("3221225472 bytes of memory (3.0 GiB) are needed"), "{text}");

@@ -3,9 +3,10 @@
 use noren::Complex64;
 use noren::ckks::{Encoder, Plaintext, Scale};
 use noren::error::{Error, Result};
+use noren::memory;
 use noren::schemes::extent::Extent;
 use numpy::{Element, PyArrayDyn, PyArrayMethods};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
@@ -200,6 +201,47 @@ pub(crate) fn as_array<'py>(values: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, 
     Ok((array, kind))
 }
 
+/// A whole number of the library's type `T`; what that does not hold is refused by the number.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Whole<T>(pub(crate) T);
+
+impl<'a, 'py, T> FromPyObject<'a, 'py> for Whole<T>
+where
+    T: FromPyObject<'a, 'py, Error = PyErr> + Bounded,
+{
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        object.extract::<T>().map(Self).map_err(|error| {
+            if !error.is_instance_of::<PyOverflowError>(object.py()) {
+                return error;
+            }
+            EncodingError::new_err(format!(
+                "{} was given, a whole number from {} is needed",
+                object.to_owned(),
+                T::RANGE
+            ))
+        })
+    }
+}
+
+/// Types of whole numbers with their ranges in words.
+pub(crate) trait Bounded {
+    const RANGE: &'static str;
+}
+
+impl Bounded for isize {
+    const RANGE: &'static str = "-2^63 to 2^63 - 1";
+}
+
+impl Bounded for i64 {
+    const RANGE: &'static str = "-2^63 to 2^63 - 1";
+}
+
+impl Bounded for usize {
+    const RANGE: &'static str = "0 to 2^64 - 1";
+}
+
 /// Whole numbers from anything that can be iterated over.
 #[derive(Default)]
 pub(crate) struct Integers(pub(crate) Vec<isize>);
@@ -208,7 +250,8 @@ impl<'py> FromPyObject<'_, 'py> for Integers {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        object.try_iter()?.map(|item| item?.extract()).collect::<PyResult<_>>().map(Self)
+        let number = |item: PyResult<Bound<'py, PyAny>>| item?.extract::<Whole<isize>>().map(|Whole(number)| number);
+        object.try_iter()?.map(number).collect::<PyResult<_>>().map(Self)
     }
 }
 
@@ -227,10 +270,23 @@ pub(crate) fn detached_by<T: Send>(
     Heard::new(None).follow(py, raise, work)
 }
 
-/// The entries in row-major order, whatever the strides.
+/// The entries of an array in row-major order, whatever the strides.
+pub(crate) fn copied<T: Element + Copy>(array: &Bound<'_, PyArrayDyn<T>>) -> PyResult<Vec<T>> {
+    let array = array.try_readonly()?;
+    let array = array.as_array();
+    ask_for::<T>(array.len())?;
+    Ok(array.iter().copied().collect())
+}
+
+/// Asks for memory for so many values, before it is taken.
+pub(crate) fn ask_for<T>(count: usize) -> PyResult<()> {
+    memory::ask_for::<T>(count).map_err(|missing| raise(missing.into()))
+}
+
+/// The entries in row-major order, as a type.
 fn entries<T: Element + Copy>(array: &Bound<'_, PyAny>, dtype: &str) -> PyResult<Vec<T>> {
     let array = array.call_method1("astype", (dtype,))?.cast_into::<PyArrayDyn<T>>()?;
-    Ok(array.try_readonly()?.as_array().iter().copied().collect())
+    copied(&array)
 }
 
 fn wrong_shape(shape: &[usize], needed: &str) -> PyErr {

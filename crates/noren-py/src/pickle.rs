@@ -11,7 +11,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::array::detached;
+use crate::array::{ask_for, detached};
 
 /// The state of a pickled object: the function that makes it again, from its parameters, its bytes and the threads of its context.
 pub(crate) type Pickle<'py, P> = (Bound<'py, PyAny>, (P, Bound<'py, PyBytes>, Threading));
@@ -69,6 +69,7 @@ pub(crate) fn bytes_beside<'py, C: Sync>(
         object.check_files()?;
         Ok(bytes)
     })?;
+    ask_for::<u8>(bytes.len())?;
     Ok(PyBytes::new(py, &bytes))
 }
 

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord, Trim, WriterBuilder};
+use noren::memory;
 
 use crate::failure::Failure;
 use crate::tables::dialect::{Dialect, Style, chosen};
@@ -18,6 +19,8 @@ const MISSING: [&str; 4] = ["na", "n/a", "nan", "null"];
 
 /// Reads a table.
 pub(super) fn read(path: &Path, bytes: &[u8], dialect: &Dialect<'_>) -> Result<Numbers, Failure> {
+    // A number of one digit and its separator become eight bytes, in a buffer that doubles.
+    memory::ask(bytes.len().saturating_mul(8)).map_err(noren::Error::from)?;
     let bytes = without_blank_end(path, bytes, dialect.separator)?;
     let mut builder = ReaderBuilder::new();
     builder.has_headers(false).flexible(true).trim(Trim::All).delimiter(dialect.separator);

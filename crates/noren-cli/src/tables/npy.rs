@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use noren::memory;
+
 use crate::failure::Failure;
 use crate::tables::numbers::{Numbers, Place, Values};
 
@@ -74,6 +76,7 @@ pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Numbers, Failure> {
             Failure::input(path, place, value, "a whole number up to 2^53, which floating point holds exactly")
         })
     };
+    memory::ask_for::<f64>(rows * columns).map_err(noren::Error::from)?;
     let entries = (0..rows * columns).map(at).collect::<Result<_, _>>()?;
     Ok(Numbers { rows, columns, names: Vec::new(), entries, rounded: None })
 }

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::admission::warn;
-use crate::array::{Integers, Numbers, Row, detached};
+use crate::array::{Integers, Numbers, Row, ask_for, detached};
 use crate::ckks::classes::{PyCiphertext, PyContext, PyEvaluator, PyPlaintext};
 use crate::ckks::keys::{EncryptionKey, PyEvaluationKeys, PyKeys, PySecretKey};
 use crate::ckks::level::Level;
@@ -233,6 +233,8 @@ impl PyContext {
         let numbers = Numbers::of(values)?;
         let rows = numbers.rows()?;
         let (slots, level) = self.shape(slots, level);
+        let words = (2 * (level.min(self.0.parameters().max_level()) + 1)) * self.0.parameters().degree();
+        ask_for::<u64>(words.saturating_mul(rows.len()))?;
         let seed = seed_of(seed)?;
         let key = key.shared();
         let encrypted = detached(py, || {

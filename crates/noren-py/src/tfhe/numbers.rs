@@ -8,6 +8,7 @@ use numpy::{PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
+use crate::array::ask_for;
 use crate::errors::EncodingError;
 use crate::tfhe::shape::text;
 
@@ -30,6 +31,7 @@ impl ExactNumbers {
         let array = numpy.call_method1("asarray", (values,))?;
         let element = element_of(&array.getattr("dtype")?)?;
         let shape = array.getattr("shape")?.extract()?;
+        ask_for::<i128>(array.getattr("size")?.extract()?)?;
         let entries = if element == Element::Unsigned(64) {
             let array = array.cast_into::<PyArrayDyn<u64>>()?;
             array.try_readonly()?.as_array().iter().map(|&x| i128::from(x)).collect()
@@ -70,6 +72,7 @@ pub(crate) fn into_array<'py>(
     shape: &[usize],
 ) -> PyResult<Bound<'py, PyAny>> {
     // Two's complement keeps all bits of the widest type; numpy's casts wrap around.
+    ask_for::<u64>(values.len())?;
     let words: Vec<u64> = values.iter().map(|&value| value as u64).collect();
     let array = numpy::PyArray1::from_vec(py, words).into_any();
     let array = array.call_method1("astype", (dtype_name(element),))?;

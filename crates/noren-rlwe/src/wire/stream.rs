@@ -2,6 +2,7 @@
 
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 
+use noren_math::memory;
 use noren_ring::interrupt::Steps;
 use zeroize::Zeroize;
 
@@ -173,6 +174,7 @@ impl Writer<'_> {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let length = usize::try_from(self.encoded_len()).expect("a container in memory fits the address space");
+        memory::require(length);
         // Exactly as long as needed: growing would leave pieces of a secret behind.
         let mut cursor = Cursor::new(Vec::with_capacity(length));
         self.write_to(&mut cursor).expect("writing to memory cannot fail");

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use noren_math::memory;
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::trace::Unrolling;
@@ -110,9 +111,11 @@ impl<T: Scalar> LinearMap<T> {
             let needed = format!("at least {}, the larger of the rows and columns", rows.max(columns));
             return Err(Error::parameter("dimension", dimension, needed));
         }
+        let place = |row: usize, column: usize| (dimension + column - row) % dimension;
+        ask_for_diagonals::<T>(nonzero(columns, entries).map(|(row, column, _)| place(row, column)), dimension)?;
         let mut diagonals = BTreeMap::new();
         for (row, column, entry) in nonzero(columns, entries) {
-            let k = (dimension + column - row) % dimension;
+            let k = place(row, column);
             diagonals.entry(k).or_insert_with(|| vec![T::ZERO; dimension])[row] = entry;
         }
         Self::from_diagonals(dimension, diagonals)
@@ -146,6 +149,7 @@ impl<T: Scalar> LinearMap<T> {
         entry: impl Fn(usize, usize) -> T,
     ) -> Result<Self> {
         let dimension = stride * rows.max(columns);
+        memory::ask_for::<T>(dimension.saturating_mul(rows.min(columns)))?;
         let diagonal = |k: usize| {
             let at = |slot: usize| entry(slot / stride % rows, (slot / stride + k) % columns);
             (k * stride, (0..dimension).map(at).collect())
@@ -182,6 +186,8 @@ impl<T: Scalar> LinearMap<T> {
     /// As [`LinearMap::dense`].
     pub fn windowed(rows: usize, columns: usize, entries: &[T]) -> Result<Self> {
         check_entries(rows, columns, entries)?;
+        let places = nonzero(columns, entries).map(|(row, column, _)| rows + column - row);
+        ask_for_diagonals::<T>(places, rows)?;
         let mut diagonals: BTreeMap<isize, Vec<T>> = BTreeMap::new();
         for (row, column, entry) in nonzero(columns, entries) {
             let k = column.cast_signed() - row.cast_signed();
@@ -275,6 +281,8 @@ impl<T: Scalar> LinearMap<T> {
             let needed = format!("at least {}, the dimension of the map", self.dimension);
             return Err(Error::Length { what: "slots of the vector", found: slots, needed });
         }
+        // What the factors take at least, which come one by one.
+        memory::ask_for::<u64>(self.diagonals.len().saturating_mul(slots).saturating_mul(1 + ev.level(operand)))?;
         let (babies, giants) = self.steps(self.baby_steps);
         let babies: Vec<isize> = babies.into_iter().collect();
         let period = if self.repetition.is_some() { self.dimension } else { slots }.cast_signed();
@@ -446,6 +454,19 @@ impl<F> PreparedMap<F> {
     pub const fn dimension(&self) -> usize {
         self.dimension
     }
+}
+
+/// Asks for the memory of the diagonals in these places, which are as long as one another.
+fn ask_for_diagonals<T>(places: impl Iterator<Item = usize>, length: usize) -> Result<()> {
+    let mut is_diagonal = Vec::new();
+    for place in places {
+        if place >= is_diagonal.len() {
+            is_diagonal.resize(place + 1, false);
+        }
+        is_diagonal[place] = true;
+    }
+    let count = is_diagonal.into_iter().filter(|&is_diagonal| is_diagonal).count();
+    Ok(memory::ask_for::<T>(count.saturating_mul(length))?)
 }
 
 fn check_entries<T: Scalar>(rows: usize, columns: usize, entries: &[T]) -> Result<()> {

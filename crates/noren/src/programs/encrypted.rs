@@ -1,5 +1,6 @@
 //! Tables encrypted with CKKS: keys for programs, encryption, decryption.
 
+use noren_math::memory;
 use noren_ring::interrupt::Steps;
 use noren_rlwe::error::{Error, Result, cause};
 use noren_rlwe::owner::KeyId;
@@ -45,6 +46,9 @@ impl EncryptedTable<Ciphertext> {
         entries: &[f64],
         level: usize,
     ) -> Result<Self> {
+        // Two polynomials of level + 1 limbs each, and the slots beside them.
+        let words = (2 * (level + 1)).saturating_mul(encoder.context().parameters().degree()) + layout.slots();
+        memory::ask_for::<u64>(words.saturating_mul(layout.ciphertexts()))?;
         let (columns, steps) = (layout.pack(entries)?, Steps::new(layout.ciphertexts()));
         let encrypt = |slots: &Vec<f64>| {
             steps.advance(1);
@@ -73,6 +77,7 @@ impl EncryptedTable<Ciphertext> {
     /// [`ProgramError::ArgumentOutside`](crate::programs::ProgramError::ArgumentOutside) for numbers that cannot be
     /// trusted, unless the decryptor [allows them](Decryptor::allow_unbounded): they have infinite error bounds then.
     pub fn decrypt(&self, decryptor: &Decryptor<'_>) -> Result<Matrix> {
+        self.layout().ask_for_matrix()?;
         let slots = self.decrypt_slots(decryptor)?;
         let bounds: Vec<f64> = self.ciphertexts().iter().map(Ciphertext::error_bound).collect();
         let matrix = self.layout().read(&slots, &bounds)?;
@@ -104,6 +109,7 @@ impl EncryptedTable<Ciphertext> {
     /// As [`decrypt`](Self::decrypt), more bits than the error bounds allow, and more releases than planned.
     pub fn decrypt_for_release(&self, decryptor: &Decryptor<'_>, bits: i32, releases: &mut Releases) -> Result<Matrix> {
         let (results, entries) = (&self.ciphertexts()[..self.layout().results()], self.layout().entries());
+        self.layout().ask_for_matrix()?;
         let mut slots = self.decrypt_slots(decryptor)?;
         results.iter().try_for_each(|c| decryptor.check_release(c, bits, releases, entries))?;
         let made = decryptor.engine().map(results.iter().collect(), |c| Release::of(decryptor, c, bits));

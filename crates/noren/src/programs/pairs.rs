@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use noren_math::memory;
 use noren_rlwe::error::{Error, Result};
 
 use crate::programs::layout::TableLayout;
@@ -51,6 +52,8 @@ impl PairLayout {
                 format!("at most {LARGEST_SQUARE}, for all pairs of them"),
             ));
         }
+        // The pairs, and the units that hold them.
+        memory::ask_for::<[usize; 4]>(columns.saturating_mul(columns))?;
         let pairs = (0..columns).flat_map(|i| (i..columns).map(move |j| (i, j))).collect();
         Ok(Self::build(table, pairs, true, exponent))
     }

@@ -12,10 +12,12 @@ use arrow_array::types::{
     UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, new_empty_array};
-use arrow_ipc::reader::FileReader;
+use arrow_ipc::reader::{FileReader, read_footer_length};
 use arrow_ipc::writer::FileWriter;
+use arrow_ipc::{Block, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use bytes::Bytes;
+use noren::memory;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::arrow::{ArrowWriter, ProjectionMask};
 
@@ -59,11 +61,15 @@ pub(in crate::tables) fn read(
             return refuse(data_type.to_string(), needed);
         }
     }
+    // A few bytes of a file may stand for any number of rows.
+    let stated = guarded(path, format, || stated_rows(format, &bytes))?;
+    ask_for(stated, columns.len())?;
     let batches = guarded(path, format, || batches(format, &bytes, &columns))?;
     let rows = batches.iter().map(RecordBatch::num_rows).sum();
     if rows == 0 || columns.is_empty() {
         return Err(Failure::input(path, "the file", "no row of numbers", "at least one"));
     }
+    ask_for(rows, columns.len())?;
     let mut entries = vec![f64::NAN; rows * columns.len()];
     for (position, &column) in columns.iter().enumerate() {
         let name = names[column].as_str();
@@ -119,6 +125,66 @@ fn schema(format: Format, bytes: &Bytes) -> Result<SchemaRef, ArrowError> {
         Format::Arrow => Ok(FileReader::try_new(Cursor::new(bytes), None)?.schema()),
         _ => Ok(Arc::clone(ParquetRecordBatchReaderBuilder::try_new(bytes.clone())?.schema())),
     }
+}
+
+/// Asks for the memory of so many rows: their numbers, as they are read and as they are returned.
+fn ask_for(rows: usize, columns: usize) -> Result<(), Failure> {
+    memory::ask_for::<[f64; 3]>(rows.saturating_mul(columns)).map_err(|missing| noren::Error::from(missing).into())
+}
+
+/// How many rows the end of a Parquet file states, or as many values as the columns of its largest part take; of an Arrow file as
+/// many as its compressed buffers say, once its blocks are known to lie in it.
+fn stated_rows(format: Format, bytes: &Bytes) -> Result<usize, ArrowError> {
+    if format == Format::Arrow {
+        return Ok(stated_bytes(bytes)? / size_of::<f64>());
+    }
+    let builder = ParquetRecordBatchReaderBuilder::try_new(bytes.clone())?;
+    let metadata = builder.metadata();
+    let size = |bytes: i64| usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<f64>();
+    let pages = metadata.row_groups().iter().map(|group| size(group.total_byte_size())).max().unwrap_or(0);
+    Ok(usize::try_from(metadata.file_metadata().num_rows()).unwrap_or(usize::MAX).max(pages))
+}
+
+/// How many bytes the compressed buffers of an Arrow file say that they become.
+///
+/// # Errors
+/// A footer, a block or a buffer that is longer than the file.
+fn stated_bytes(bytes: &[u8]) -> Result<usize, ArrowError> {
+    /// The length of the footer, and the mark behind it.
+    const TAIL: usize = 10;
+    let (rest, tail) = bytes.split_last_chunk::<TAIL>().ok_or_else(|| outside("a footer"))?;
+    let footer = read_footer_length(*tail)?;
+    let start = rest.len().checked_sub(footer).ok_or_else(|| outside("a footer"))?;
+    let footer = root_as_footer(&rest[start..]).map_err(|error| ArrowError::ParseError(error.to_string()))?;
+    let blocks = footer.recordBatches().into_iter().chain(footer.dictionaries()).flatten();
+    blocks.map(|block| stated_bytes_of(bytes, block)).try_fold(0usize, |sum, stated| Ok(sum.saturating_add(stated?)))
+}
+
+/// How many bytes the compressed buffers of a block say that they become.
+fn stated_bytes_of(bytes: &[u8], block: &Block) -> Result<usize, ArrowError> {
+    let usize_of = |x: i64| usize::try_from(x).map_err(|_| outside("a block"));
+    let start = usize_of(block.offset())?;
+    let body = start.saturating_add(usize_of(block.metaDataLength().into())?);
+    let end = body.saturating_add(usize_of(block.bodyLength())?);
+    let [head, body] = [bytes.get(start..body), bytes.get(body..end)];
+    let (Some(head), Some(body)) = (head, body) else { return Err(outside("a block")) };
+    // The length of the message, behind a mark in newer files.
+    let prefix = if head.starts_with(&[0xff; 4]) { 8 } else { 4 };
+    let head = head.get(prefix..).ok_or_else(|| outside("a message"))?;
+    let message = root_as_message(head).map_err(|error| ArrowError::ParseError(error.to_string()))?;
+    let dictionary = message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
+    let batch = message.header_as_record_batch().or(dictionary);
+    let Some(batch) = batch.filter(|batch| batch.compression().is_some()) else { return Ok(0) };
+    let buffers = batch.buffers().into_iter().flatten().filter(|buffer| buffer.length() > 0);
+    buffers.map(|buffer| usize_of(buffer.offset())).try_fold(0usize, |sum, at| {
+        let stated = body.get(at?..).and_then(<[u8]>::first_chunk).ok_or_else(|| outside("a buffer"))?;
+        // -1 says that the buffer is as it is.
+        Ok(sum.saturating_add(usize::try_from(i64::from_le_bytes(*stated)).unwrap_or(0)))
+    })
+}
+
+fn outside(what: &str) -> ArrowError {
+    ArrowError::ParseError(format!("{what} that leaves the file"))
 }
 
 fn batches(format: Format, bytes: &Bytes, columns: &[usize]) -> Result<Vec<RecordBatch>, ArrowError> {
@@ -255,6 +321,19 @@ mod tests {
                 let _ = read_columns(format, &damaged, &["age", "bmi"]);
             }
         }
+    }
+
+    #[test]
+    fn memory_is_asked_for_before_rows_are_read() {
+        // One run of a number stands for all rows of a column.
+        let rows = 1 << 24;
+        let array: ArrayRef = Arc::new(Float64Array::from(vec![0.5; rows]));
+        let bytes = written(Format::Parquet, vec![("x", array)]);
+        assert!(bytes.len() < 1 << 20, "{}", bytes.len());
+        let stated = stated_rows(Format::Parquet, &Bytes::from(bytes)).expect("a file");
+        assert!(stated >= rows, "{stated}");
+        let missing = ask_for(1 << 50, 1).expect_err("no machine has it").to_string();
+        assert!(missing.contains("bytes of memory"), "{missing}");
     }
 
     #[test]

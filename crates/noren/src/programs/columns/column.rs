@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use noren_math::memory;
 use noren_ring::interrupt;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::owner::Owner;
@@ -57,6 +58,8 @@ impl Column {
     pub fn encrypt(encryptor: &Encryptor<'_>, element: Element, values: &[i128]) -> Result<Self> {
         let parameters = encryptor.context().parameters();
         element.check(parameters, values)?;
+        // The digits, and a body for each.
+        memory::ask_for::<[u64; 2]>(values.len().saturating_mul(element.digits(parameters)?))?;
         let seeded = if parameters.encoding() == Encoding::Bits {
             encryptor.encrypt_bits_seeded(&values.iter().map(|&value| value == 1).collect::<Vec<_>>())
         } else {
@@ -274,12 +277,17 @@ impl Column {
 
     /// The bytes that an element takes when it is expanded, if that is still to be done.
     pub(super) fn unexpanded_bytes(&self) -> usize {
-        match &self.form {
-            Form::Fresh(fresh) if self.held().is_none() => {
-                self.digits * size_of::<u64>() * (fresh.parameters.torus().dimension() + 1)
-            }
-            _ => 0,
-        }
+        if self.held().is_none() { self.element_bytes() } else { 0 }
+    }
+
+    /// The bytes that an element takes when it is expanded.
+    pub(super) fn element_bytes(&self) -> usize {
+        let dimension = match &self.form {
+            Form::Samples(Samples::Bits(Bits(bits))) => bits[0].sample.dimension(),
+            Form::Samples(Samples::Digits(Ciphertexts(digits))) => digits[0].sample.dimension(),
+            Form::Fresh(fresh) => fresh.parameters.torus().dimension(),
+        };
+        self.digits * size_of::<u64>() * (dimension + 1)
     }
 
     /// Whether the same is known of all elements, digit by digit: then the same is done with each, whatever others there are.
@@ -317,6 +325,7 @@ impl Fresh {
     /// The ciphertexts in some places.
     fn expand(&self, places: Range<usize>) -> Samples {
         let Self { parameters, element, seeded, .. } = self;
+        memory::require(places.len().saturating_mul(size_of::<u64>() * (parameters.torus().dimension() + 1)));
         match parameters.encoding() {
             Encoding::Bits => Samples::Bits(Bits(seeded.bits(parameters, places))),
             Encoding::Integers { .. } => {

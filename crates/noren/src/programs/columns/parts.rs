@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use noren_math::memory;
 use noren_ring::interrupt::Steps;
 use noren_rlwe::error::Result;
 
@@ -15,6 +16,10 @@ impl ColumnEvaluator {
         columns: &[&Column],
         work: impl Fn(&[&Column]) -> Result<[Column; N]>,
     ) -> Result<[Column; N]> {
+        // What results take, which are joined at last.
+        let bytes: usize =
+            columns.iter().map(|column| column.count().saturating_mul(column.element_bytes())).max().unwrap_or(0);
+        memory::ask(bytes.saturating_mul(2 * N))?;
         let parts: Vec<Range<usize>> = elements_in_parts(columns, self.working_set).collect();
         if parts.len() < 2 {
             return work(columns);

@@ -61,6 +61,10 @@ impl Encoder {
         Self { context: context.clone() }
     }
 
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
     /// Encodes real values at the canonical scale of a level. Fewer values than slots are followed by zeros.
     ///
     /// # Errors
