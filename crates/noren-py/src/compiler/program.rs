@@ -160,7 +160,7 @@ impl PyProgram {
     /// Levels and keys that the server needs; None for "tfhe", which takes all server keys.
     #[getter]
     fn plan(&self) -> Option<PyPlan> {
-        self.0.usage().cloned().map(PyPlan)
+        self.0.usage().cloned().map(|usage| PyPlan { usage, work: Vec::new() })
     }
 
     /// The graph as JSON: nodes with their shapes follow from it.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use noren::circuits::recorder::CircuitUsage;
-use noren::programs::Program;
-use noren::programs::{ProgramPlan, Shape};
+use noren::ckks::{Context, KeyRequest};
+use noren::programs::{Program, ProgramPlan, Shape, TableLayout};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
@@ -14,7 +14,7 @@ use crate::ckks::evaluator::on_either;
 use crate::ckks::keys::{PyEvaluationKeys, PyKeys, PySecretKey};
 use crate::ckks::level::Level;
 use crate::ckks::parameters::PyParameters;
-use crate::errors::raise;
+use crate::errors::{Error, raise};
 use crate::programs::table::{PyEncryptedTable, bounds_of};
 use crate::progress::Heard;
 
@@ -87,7 +87,10 @@ impl PyProgram {
         unproven_interval: bool,
     ) -> PyResult<PyPlan> {
         let shape = Shape { unproven_interval, ..shape_of(rows, columns, column_names, max_abs)? };
-        detached(py, || shape.usage(&self.program, slots)).map(PyPlan)
+        detached(py, || {
+            let usage = shape.usage(&self.program, slots)?;
+            Ok(PyPlan { usage, work: vec![(self.program.clone(), shape.layout(slots)?)] })
+        })
     }
 
     /// Runs the program on an encrypted table; see ``noren.programs.run``.
@@ -122,32 +125,48 @@ impl PyProgram {
 /// Levels and keys that programs need, before any key is made. ``a | b`` serves both on the same table.
 #[pyclass(frozen, eq, name = "Plan", module = "noren.programs")]
 #[derive(PartialEq)]
-pub(crate) struct PyPlan(pub(crate) CircuitUsage);
+pub(crate) struct PyPlan {
+    pub(crate) usage: CircuitUsage,
+    /// The programs with the layouts of their tables.
+    pub(crate) work: Vec<(Program, TableLayout)>,
+}
+
+impl PyPlan {
+    /// The keys for tables at this level, with parameters that hold the results.
+    fn key_request(&self, py: Python<'_>, context: &Context, level: usize) -> PyResult<KeyRequest> {
+        detached(py, || {
+            let request = self.usage.key_request(level)?;
+            let parameters = context.parameters();
+            self.work.iter().try_for_each(|(program, layout)| program.check_result(layout, parameters, level))?;
+            Ok(request)
+        })
+    }
+}
 
 #[pymethods]
 impl PyPlan {
     /// The levels that a fresh table must have at least.
     #[getter]
     fn depth(&self) -> usize {
-        self.0.depth
+        self.usage.depth
     }
 
     /// The rotations that need a key, each with the number of levels that are used up before it: {steps: depth}.
     #[getter]
     fn rotations(&self) -> BTreeMap<isize, usize> {
-        self.0.rotations.clone()
+        self.usage.rotations.clone()
     }
 
     /// The number of levels that are used up before the first product of ciphertexts; None if there is none.
     #[getter]
     fn relinearization(&self) -> Option<usize> {
-        self.0.relinearization
+        self.usage.relinearization
     }
 
     /// How many operations of each costly kind there are: {name: count}.
     #[getter]
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let counts = &self.0.counts;
+        let counts = &self.usage.counts;
         [
             ("products", counts.products),
             ("relinearizations", counts.relinearizations),
@@ -161,7 +180,8 @@ impl PyPlan {
     /// Makes keys for tables that are encrypted at this level (None: the highest), each no larger than needed.
     ///
     /// seed: 32 secret bytes from which all keys follow; None draws them from the operating system.
-    /// Raises LevelError for a level below the depth, InsecureError as ``Context.keygen`` does.
+    /// Raises LevelError for a level below the depth, RangeError if results would not fit the first prime of the parameters,
+    /// InsecureError as ``Context.keygen`` does.
     /// progress: called with (done, of) after each key. What it raises ends the work.
     #[pyo3(signature = (context, *, level = None, seed = None, progress = None))]
     fn keygen(
@@ -173,7 +193,7 @@ impl PyPlan {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyKeys> {
         let level = Level::or_highest(level, context.0.parameters());
-        let request = self.0.key_request(level).map_err(raise)?;
+        let request = self.key_request(py, &context.0, level)?;
         PyKeys::generate(py, &context.0, &request, seed, progress)
     }
 
@@ -192,16 +212,18 @@ impl PyPlan {
     ) -> PyResult<PyEvaluationKeys> {
         let context = &secret.0.context;
         let level = Level::or_highest(level, context.parameters());
-        let request = self.0.key_request(level).map_err(raise)?;
+        let request = self.key_request(py, context, level)?;
         PyEvaluationKeys::generate(py, context, secret, &request, seed, progress)
     }
 
     fn __or__(&self, other: &Self) -> Self {
-        Self(self.0.clone().merge(&other.0))
+        let other_work = other.work.iter().filter(|work| !self.work.contains(work)).cloned();
+        let work = self.work.iter().cloned().chain(other_work).collect();
+        Self { usage: self.usage.clone().merge(&other.usage), work }
     }
 
     fn __repr__(&self) -> String {
-        format!("Plan(depth={}, rotations={})", self.0.depth, self.0.rotations.len())
+        format!("Plan(depth={}, rotations={})", self.usage.depth, self.usage.rotations.len())
     }
 }
 
@@ -241,6 +263,16 @@ type Pickle<'py> = (Bound<'py, PyAny>, (&'static str, Option<String>));
 
 /// Keyword arguments as JSON, arrays as lists.
 fn to_json(py: Python<'_>, model: &Bound<'_, PyDict>) -> PyResult<String> {
+    let numpy = py.import("numpy")?;
+    for (name, value) in model {
+        // Names, and lists of them, are no numbers.
+        let Ok(numbers) = numpy.call_method1("asarray", (value, "float64")) else { continue };
+        let finite = numpy.call_method1("isfinite", (&numbers,))?;
+        if !finite.call_method0("all")?.is_truthy()? {
+            let wrong = numbers.get_item(numpy.call_method1("logical_not", (finite,))?)?.get_item(0)?;
+            return Err(Error::new_err(format!("{name} holds {wrong}, finite numbers are needed")));
+        }
+    }
     let default = py.import("operator")?.call_method1("methodcaller", ("tolist",))?;
     let options = [("default", default)].into_py_dict(py)?;
     py.import("json")?.call_method("dumps", (model,), Some(&options))?.extract()

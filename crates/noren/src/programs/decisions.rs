@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use noren_rlwe::error::{Error, Result};
 
 use crate::bootstrapping::evaluator::{BootstrappingEvaluator, WithBootstrapping};
-use crate::programs::layout::{TableLayout, exponent_above};
+use crate::programs::layout::{Guarantee, TableLayout, exponent_above};
 use crate::programs::table::{EncryptedTable, Layout, names};
 use crate::schemes::ckks::Ciphertext;
 use crate::schemes::error::SlotError;
@@ -24,6 +24,10 @@ use crate::switching::switch::SchemeSwitch;
 /// | `argmax` | one row: the same of the largest entry |
 /// | `rank` | `n` rows: how many entries of the column are smaller |
 /// | `top` | `n` rows: 1 for as many of the largest entries as are asked for, 0 for the others |
+///
+/// Of entries that are equal, or nearer to each other than the dead zone, either may count as the larger one, pair by pair: three
+/// of them at the edge of the `top` may give more or fewer ones than were asked for. Decryption refuses such columns
+/// ([`ProgramError::Undecided`](crate::programs::ProgramError::Undecided)).
 ///
 /// Entries lie within the bounds of their columns, the powers of two of the [layout](TableLayout), and
 /// [dead zones](DecidedTable::dead_zones) are in proportion to these. Results are at the level of results of bootstrapping, or a
@@ -126,8 +130,30 @@ impl DecisionProgram {
                 let exponent = exponent_above((rows - 1) as f64);
                 task.of_rows(table, layout, columns, exponent, |x| switch.rank(x, rows))
             }
-            Self::Top(count) => task.of_rows(table, layout, columns, 0, |x| switch.top(x, rows, count)),
+            Self::Top(count) => {
+                let decided = task.of_rows(table, layout, columns, 0, |x| switch.top(x, rows, count))?;
+                decided.chosen(count)
+            }
         }
+    }
+}
+
+impl DecidedTable {
+    /// The same table, which says that so many entries of each column are 1, and the others 0.
+    fn chosen(self, count: usize) -> Result<Self> {
+        let (layout, ciphertexts) = self.table.into_parts();
+        let layout = match layout {
+            Layout::Table(layout) => Layout::Table(layout.with_guarantee(Guarantee {
+                function: format!("1 for the {count} largest entries"),
+                interval: [-1.0, 1.0],
+                error: 0.0,
+                range: [0.0, 1.0],
+                arguments: None,
+                chosen: Some(count),
+            })),
+            pairs @ Layout::Pairs(_) => pairs,
+        };
+        Ok(Self { table: EncryptedTable::new(layout, ciphertexts)?, ..self })
     }
 }
 
@@ -360,6 +386,10 @@ fn powers_of_two(distance: usize) -> impl Iterator<Item = isize> {
 fn check_columns(layout: &TableLayout, columns: &[usize]) -> Result<()> {
     if columns.is_empty() {
         return Err(Error::Length { what: "columns of a program", found: 0, needed: "at least 1".to_owned() });
+    }
+    if let Some((index, column)) = columns.iter().enumerate().find(|(index, column)| columns[..*index].contains(column))
+    {
+        return Err(Error::parameter("column", format!("{column} once more, at {index}"), "each column once"));
     }
     match columns.iter().find(|&&column| column >= layout.columns()) {
         None => Ok(()),

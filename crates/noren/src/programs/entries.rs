@@ -49,6 +49,7 @@ pub(super) fn polynomial<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &Po
             error: 0.0,
             range: [-largest, largest],
             arguments,
+            chosen: None,
         });
     }
     EncryptedTable::new(Layout::Table(result), values)

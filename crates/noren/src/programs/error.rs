@@ -27,6 +27,30 @@ pub enum ProgramError {
         /// The interval of the model.
         interval: [f64; 2],
     },
+    /// The result of a program may be too large for the smallest modulus: nothing would be known of it.
+    #[error(
+        "{program}: results are not known to fit the first prime, of {first_bits} bits, and could not be decrypted: take \
+         parameters that are chosen for the programs, or a larger first prime"
+    )]
+    ResultTooLarge {
+        /// The name of the program.
+        program: &'static str,
+        /// The bits of the first prime.
+        first_bits: u32,
+    },
+    /// A column of chosen entries with more or fewer of them than were asked for.
+    #[error(
+        "column {column:?} has {found} entries of 1 where {needed} were asked for: entries at the edge are nearer to each other than \
+         the dead zone, and which of them are among the largest is undecided"
+    )]
+    Undecided {
+        /// The name of the column.
+        column: String,
+        /// How many entries are 1.
+        found: usize,
+        /// How many were asked for.
+        needed: usize,
+    },
     /// Results of a program whose arguments were outside the interval of its function.
     #[error(
         "{place} was computed from arguments outside [{}, {}], where {function} holds, and so were {count} numbers in all: \

@@ -1,5 +1,8 @@
 //! Where the entries of a table lie in the slots of its ciphertexts.
 
+use std::collections::HashSet;
+
+use noren_math::memory;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::wire::header::MAX_SECTIONS;
 use serde::{Deserialize, Serialize};
@@ -55,6 +58,10 @@ pub struct Guarantee {
     /// columns do not prove that they lie in the interval: decryption compares them with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Vec<i32>>,
+    /// How many entries of each column are 1, and the others 0, where a program chooses them. Entries between which it could not
+    /// decide may make more or fewer, which decryption finds out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<usize>,
 }
 
 /// The largest absolute exponent, and so the range of numbers: `2^-500` to `2^500`. Two exponents add without overflow.
@@ -104,6 +111,7 @@ impl TableLayout {
             let needed = format!("at most {MOST_CIPHERTEXTS} ciphertexts: cut the table into several");
             return Err(Error::parameter("table", found, needed));
         }
+        memory::ask_for::<i32>(columns)?;
         Ok(Self {
             rows,
             columns,
@@ -125,7 +133,8 @@ impl TableLayout {
         check_length("exponents", exponents.len(), self.columns)?;
         match exponents.iter().find(|e| e.unsigned_abs() > LARGEST_EXPONENT.unsigned_abs()) {
             Some(e) => {
-                Err(Error::parameter("exponent", e, format!("between -{LARGEST_EXPONENT} and {LARGEST_EXPONENT}")))
+                let needed = format!("2^-{LARGEST_EXPONENT} to 2^{LARGEST_EXPONENT}: take another unit");
+                Err(Error::parameter("size of the numbers of a column", format!("2^{e}"), needed))
             }
             None => Ok(Self { exponents, ..self }),
         }
@@ -146,10 +155,11 @@ impl TableLayout {
     /// The same layout with names of the columns, or none.
     ///
     /// # Errors
-    /// A number of names that is neither 0 nor that of the columns.
+    /// A number of names that is neither 0 nor that of the columns; a name that occurs twice.
     pub fn with_column_names(self, column_names: Vec<String>) -> Result<Self> {
         if !column_names.is_empty() {
             check_length("names of columns", column_names.len(), self.columns)?;
+            check_names(&column_names)?;
         }
         Ok(Self { column_names, ..self })
     }
@@ -282,6 +292,7 @@ impl TableLayout {
     /// at most 1.
     pub fn pack(&self, entries: &[f64]) -> Result<Vec<Vec<f64>>> {
         self.check_entries(entries)?;
+        memory::ask_for::<f64>(self.slots.saturating_mul(self.ciphertexts()))?;
         let mut packed = vec![vec![0.0; self.slots]; self.ciphertexts()];
         for (index, &entry) in entries.iter().enumerate() {
             let (row, column) = (index / self.columns, index % self.columns);
@@ -325,7 +336,8 @@ impl TableLayout {
 
     /// The layout of one row under the columns of this table, each number in the first row of its column.
     pub(super) fn summary(&self, name: &str) -> Self {
-        Self { rows: 1, row_names: vec![name.to_owned()], zero_padding: true, ..self.clone() }
+        let guarantee = self.guarantee.clone().filter(|guarantee| guarantee.chosen.is_none());
+        Self { rows: 1, row_names: vec![name.to_owned()], zero_padding: true, guarantee, ..self.clone() }
     }
 
     /// The same layout for numbers about which nothing is known.
@@ -357,6 +369,17 @@ pub(super) fn check_length(what: &'static str, found: usize, needed: usize) -> R
         return Ok(());
     }
     Err(Error::Length { what, found, needed: needed.to_string() })
+}
+
+/// Refuses names of columns of which two are the same: programs and bounds find columns by their names.
+pub(super) fn check_names(names: &[String]) -> Result<()> {
+    let mut known = HashSet::with_capacity(names.len());
+    match names.iter().find(|name| !known.insert(name.as_str())) {
+        Some(name) => {
+            Err(Error::parameter("names of columns", format!("{name:?} twice"), "a name of its own for each"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Checks a number of rows, or of columns.

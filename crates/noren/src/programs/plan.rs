@@ -1,9 +1,10 @@
 //! Which parameters and keys programs need, before any key exists.
 
-use noren_rlwe::error::{Error, Result};
+use noren_rlwe::error::{Error, Result, cause};
 
 use crate::circuits::recorder::CircuitUsage;
 use crate::programs::bounds::Bounds;
+use crate::programs::error::ProgramError;
 use crate::programs::layout::TableLayout;
 use crate::programs::masks::SumFactor;
 use crate::programs::program::Program;
@@ -68,20 +69,25 @@ impl ProgramPlan {
     /// parameters reach.
     pub fn for_precision(programs: &[Program], shape: &Shape, precision_bits: f64) -> Result<Self> {
         let mut needed = Requirements { depth: 0, precision_bits, ..Requirements::default() };
+        // The largest number that the first prime holds.
         let mut room = 1.0;
         // The slots of a ciphertext depend on the ring, and with them the errors: searched until both agree.
         loop {
             let plan = Self::draft(programs, shape, Parameters::smallest(&needed, room)?)?;
             let (depth, slots) = (plan.usage.depth, plan.layout.slots());
-            let largest = programs.iter().map(|program| program.room(&plan.layout));
-            let largest = largest.collect::<Result<Vec<_>>>()?.into_iter().fold(room, f64::max);
-            if depth > needed.depth || slots > needed.slots || largest > room {
-                // All are bounded: by the largest ring that the parameters can have.
+            if depth > needed.depth || slots > needed.slots {
+                // Both are bounded: by the largest ring that the parameters can have.
                 needed.depth = needed.depth.max(depth);
                 needed.slots = needed.slots.max(slots);
-                room = largest;
                 continue;
             }
+            let fits = plan.check_results(programs);
+            if matches!(cause(&fits), Some(ProgramError::ResultTooLarge { .. })) {
+                // One bit more, until no parameters have so many.
+                room *= 2.0;
+                continue;
+            }
+            fits?;
             if plan.predicted_error() <= libm::exp2(-precision_bits) {
                 return Ok(plan);
             }
@@ -95,7 +101,7 @@ impl ProgramPlan {
     /// # Errors
     /// A shape that cannot be, a model that does not suit it,
     /// [`ProgramError::UnprovenInterval`](crate::programs::ProgramError::UnprovenInterval), parameters with too few
-    /// levels.
+    /// levels, or with a first prime that does not hold the results.
     pub fn with_parameters(programs: &[Program], shape: &Shape, parameters: Parameters) -> Result<Self> {
         let plan = Self::draft(programs, shape, parameters)?;
         let (found, needed) = (plan.parameters.max_level(), plan.usage.depth);
@@ -104,7 +110,14 @@ impl ProgramPlan {
                 format!("at least {needed}, for the deepest of the programs: choose parameters with more primes");
             return Err(Error::parameter("max_level", found, needed));
         }
+        plan.check_results(programs)?;
         Ok(plan)
+    }
+
+    /// Refuses results that are not known to fit the modulus.
+    fn check_results(&self, programs: &[Program]) -> Result<()> {
+        let level = self.parameters.max_level();
+        programs.iter().try_for_each(|program| program.check_result(&self.layout, &self.parameters, level))
     }
 
     /// The plan, whether or not there are enough levels.
@@ -182,10 +195,9 @@ impl Shape {
 
 #[cfg(test)]
 mod tests {
-    use noren_rlwe::error::cause;
+    use noren_math::random::{Seed, Xof};
 
     use super::*;
-    use crate::programs::error::ProgramError;
     use crate::programs::table::{EncryptedTable, Layout};
     use crate::schemes::ckks::model::NoiseModel;
     use crate::schemes::ckks::parameters::ParametersSpec;
@@ -238,22 +250,108 @@ mod tests {
     fn parameters_hold_what_programs_compute_for_any_number_of_rows() {
         let spread = |name, ddof: usize| Program::parse(name, Some(&format!("{{\"ddof\": {ddof}}}"))).expect("a model");
         for rows in (2..20).chain([63, 64, 65, 100, 127, 129, 300, 1000, 1023, 1024, 1025, 2000, 4097, 5000]) {
-            for program in [
-                program("sum"),
-                program("mean"),
-                program("inner-product"),
-                program("covariance"),
-                program("variance"),
-                spread("variance", 0),
-                spread("covariance", 9.min(rows - 1)),
+            let few = 9.min(rows - 1);
+            for (program, ddof) in [
+                (program("sum"), 0),
+                (program("mean"), 0),
+                (program("inner-product"), 0),
+                (program("covariance"), 1),
+                (program("variance"), 1),
+                (spread("variance", 0), 0),
+                (spread("covariance", few), few),
             ] {
                 let programs = [program];
                 let plan = ProgramPlan::for_precision(&programs, &shape(rows, 2), 16.0).expect("can be met");
                 let bound = error_bound(&programs[0], &plan);
-                let largest = programs[0].room(&plan.layout).expect("a model that suits");
+                // What sums hold beside the rows of a column, over the divisor.
+                let largest = 2.0 * rows as f64 / (rows - ddof) as f64;
                 assert!(bound <= 4.0 * largest * f64::exp2(-16.0), "{:?} of {rows} rows: {bound}", programs[0]);
             }
         }
+    }
+
+    /// Numbers of a fixed stream in `[-1, 1)`.
+    fn draw(stream: &mut Xof) -> f64 {
+        (stream.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    /// A model of any program for so many columns: dense, sparse, of any size and degree.
+    fn any_model(stream: &mut Xof, name: &str, rows: usize, columns: usize) -> Option<String> {
+        let size = f64::exp2(17.0 * draw(stream));
+        let sparse = draw(stream) > 0.0;
+        let below = |stream: &mut Xof, most: usize| stream.next_u64() as usize % most;
+        let outputs = 1 + below(stream, 4);
+        let (terms, powers) = (1 + below(stream, 9), draw(stream) > 0.0);
+        let mut list = |count: usize| -> Vec<f64> {
+            let number = |_| if sparse && draw(stream) < 0.6 { 0.0 } else { size * draw(stream) };
+            (0..count).map(number).collect()
+        };
+        let linear = |list: &mut dyn FnMut(usize) -> Vec<f64>| {
+            let weights: Vec<Vec<f64>> = (0..outputs).map(|_| list(columns)).collect();
+            format!("\"weights\": {weights:?}, \"bias\": {:?}", list(outputs))
+        };
+        match name {
+            "sum" | "mean" => None,
+            "variance" | "covariance" => Some(format!("{{\"ddof\": {}}}", below(stream, rows))),
+            "inner-product" => {
+                let pairs: Vec<[usize; 2]> =
+                    (0..outputs).map(|_| [below(stream, columns), below(stream, columns)]).collect();
+                Some(format!("{{\"pairs\": {pairs:?}}}"))
+            }
+            "linear" => Some(format!("{{{}}}", linear(&mut list))),
+            "logistic" => Some(format!("{{{}, \"interval\": {}, \"degree\": 15}}", linear(&mut list), 4.0 * size)),
+            "polynomial" if powers => Some(format!("{{\"coefficients\": {:?}}}", list(terms))),
+            _ => Some(format!(
+                "{{\"coefficients\": {:?}, \"basis\": \"chebyshev\", \"interval\": [-3, 5]}}",
+                list(terms)
+            )),
+        }
+    }
+
+    #[test]
+    fn plans_of_any_model_give_results_that_decrypt() {
+        let mut stream = Seed::from_bytes([46; 32]).xof("models");
+        for case in 0..240 {
+            let (rows, columns) = (2 + stream.next_u64() as usize % 60, 1 + stream.next_u64() as usize % 33);
+            let name = Program::NAMES[case % Program::NAMES.len()];
+            let json = any_model(&mut stream, name, rows, columns);
+            let programs = [Program::parse(name, json.as_deref()).expect("a model")];
+            let bits = 11.0 + 5.0 * draw(&mut stream);
+            let plan = ProgramPlan::for_precision(&programs, &shape(rows, columns), bits)
+                .unwrap_or_else(|error| panic!("{name} {json:?} on {rows} rows, {columns} columns: {error}"));
+            // Arguments that columns of other sizes take far beyond their interval come with errors that are as large.
+            if matches!(name, "logistic" | "polynomial") {
+                continue;
+            }
+            // Columns of other sizes than the plan takes them to have.
+            for exponents in
+                [plan.layout.exponents().to_vec(), vec![0; columns], (0..columns).map(|c| 3 * (c % 5) as i32).collect()]
+            {
+                let layout = plan.layout.clone().with_exponents(exponents).expect("small");
+                let checked = programs[0].check_result(&layout, &plan.parameters, plan.parameters.max_level());
+                checked.unwrap_or_else(|error| panic!("{name} {json:?} on {rows} rows, {columns} columns: {error}"));
+            }
+        }
+    }
+
+    #[test]
+    fn parameters_that_do_not_hold_results_are_refused() {
+        let variance = [Program::parse("variance", Some("{\"ddof\": 15}")).expect("a model")];
+        let spec = |first| ParametersSpec {
+            log_n: 11,
+            log_q: vec![first, 40, 40],
+            log_p: vec![50],
+            log_scale: 40,
+            security: Security::None,
+            ..ParametersSpec::default()
+        };
+        let plan = |first| {
+            ProgramPlan::with_parameters(&variance, &shape(16, 2), spec(first).build().expect("supported")).map(|_| ())
+        };
+        // Variances are up to 16, with two bits for the sign and the error.
+        assert!(plan(47).is_ok());
+        let refused = plan(42);
+        assert!(matches!(cause(&refused), Some(ProgramError::ResultTooLarge { program: "variance", first_bits: 42 })));
     }
 
     #[test]

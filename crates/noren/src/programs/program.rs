@@ -3,12 +3,14 @@
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::recorder::{CircuitUsage, Recorder};
+use crate::programs::error::ProgramError;
 use crate::programs::evaluator::TableEvaluator;
-use crate::programs::layout::{TableLayout, check_length, exponent_above};
-use crate::programs::masks::sum_magnitude;
+use crate::programs::layout::{TableLayout, check_length};
 use crate::programs::model::{self, LinearModel, LogisticModel, PairsModel, PolynomialModel, SpreadModel};
 use crate::programs::table::{EncryptedTable, Layout};
 use crate::programs::{entries, products, scores, statistics};
+use crate::schemes::ckks::model::NoiseModel;
+use crate::schemes::ckks::parameters::Parameters;
 
 /// A computation on an encrypted table, with all that it takes besides the table.
 ///
@@ -80,15 +82,15 @@ impl Program {
             "sum" | "mean" if json.is_some() => Err(Error::parameter("model", format!("given for {name}"), "left out")),
             "sum" => Ok(Self::Sum),
             "mean" => Ok(Self::Mean),
-            "variance" => model::read(name, json, "JSON such as {\"ddof\": 1}").map(Self::Variance),
-            "covariance" => model::read(name, json, "JSON such as {\"ddof\": 1}").map(Self::Covariance),
-            "inner-product" => model::read(name, json, "JSON such as {\"pairs\": [[0, 1]]}").map(Self::InnerProduct),
-            "linear" => model::read(name, json, "JSON such as {\"weights\": [1, 2], \"bias\": 0}").map(Self::Linear),
+            "variance" => model::read(name, json, "such as {\"ddof\": 1}").map(Self::Variance),
+            "covariance" => model::read(name, json, "such as {\"ddof\": 1}").map(Self::Covariance),
+            "inner-product" => model::read(name, json, "such as {\"pairs\": [[0, 1]]}").map(Self::InnerProduct),
+            "linear" => model::read(name, json, "such as {\"weights\": [1, 2], \"bias\": 0}").map(Self::Linear),
             "logistic" => {
-                let needed = "JSON such as {\"weights\": [1, 2], \"bias\": 0, \"interval\": 16, \"error\": 1e-5}";
+                let needed = "such as {\"weights\": [1, 2], \"bias\": 0, \"interval\": 16, \"error\": 1e-5}";
                 model::read(name, json, needed).map(Self::Logistic)
             }
-            "polynomial" => model::read(name, json, "JSON such as {\"coefficients\": [1, 0, 2]}").map(Self::Polynomial),
+            "polynomial" => model::read(name, json, "such as {\"coefficients\": [1, 0, 2]}").map(Self::Polynomial),
             _ => Err(Error::parameter("program", name, format!("one of {}", Self::NAMES.join(", ")))),
         }
     }
@@ -121,21 +123,6 @@ impl Program {
         }
     }
 
-    /// How large numbers are at most, as far as an evaluator knows, where the modulus is the smallest: sums over the rows,
-    /// with those that are masked, times their factor.
-    ///
-    /// # Errors
-    /// A model that does not suit the layout.
-    pub(super) fn room(&self, layout: &TableLayout) -> Result<f64> {
-        let divisor = match self {
-            Self::Sum | Self::InnerProduct(_) => libm::ldexp(1.0, exponent_above(layout.rows() as f64)),
-            Self::Mean => layout.rows() as f64,
-            Self::Variance(model) | Self::Covariance(model) => model.divisor(layout)?,
-            Self::Linear(_) | Self::Logistic(_) | Self::Polynomial(_) => return Ok(1.0),
-        };
-        Ok(sum_magnitude(layout) / divisor)
-    }
-
     /// The levels and keys that the program needs for tables of this layout, and how much it does.
     ///
     /// The program itself runs on a [`Recorder`], so that the plan cannot disagree with the run.
@@ -147,6 +134,25 @@ impl Program {
         let blanks = vec![recorder.fresh(layout.slots()); layout.ciphertexts()];
         self.run(&recorder, &EncryptedTable::new(Layout::Table(layout.clone()), blanks)?)?;
         Ok(recorder.usage())
+    }
+
+    /// Refuses parameters under which the result is not known to fit the modulus that is left, for a table of this layout at
+    /// this level: it could not be decrypted.
+    ///
+    /// The program itself runs on a [`NoiseModel`], without numbers.
+    ///
+    /// # Errors
+    /// As [`Program::run`]; [`ProgramError::ResultTooLarge`].
+    pub fn check_result(&self, layout: &TableLayout, parameters: &Parameters, level: usize) -> Result<()> {
+        let model = NoiseModel::new(parameters.clone(), None);
+        let unknown = (0..layout.ciphertexts()).map(|_| model.unknown(layout.slots(), level));
+        let table = EncryptedTable::new(Layout::Table(layout.clone()), unknown.collect::<Result<_>>()?)?;
+        let result = self.run(&model, &table)?;
+        if result.ciphertexts().iter().all(|x| model.error_bound(x).is_finite()) {
+            return Ok(());
+        }
+        let first_bits = parameters.spec().log_q.first().copied().unwrap_or(0);
+        Err(ProgramError::ResultTooLarge { program: self.name(), first_bits }.into())
     }
 
     /// Runs the program; ciphertexts are worked on side by side on the threads of the evaluator.

@@ -56,6 +56,7 @@ pub(super) fn logistic<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &Logi
         error: approximation.error(),
         range: [0.0, 1.0],
         arguments: (!proven).then(|| vec![exponent; outputs]),
+        chosen: None,
     });
     EncryptedTable::new(Layout::Table(layout), probabilities)
 }
@@ -122,6 +123,8 @@ fn weighted_columns<E: TableEvaluator>(
     let per = layout.columns_per_ciphertext();
     let side = outputs_per_ciphertext(layout, affine.weights.len());
     let rotations: Vec<isize> = (0..side).map(|d| (d * layout.height()).cast_signed()).collect();
+    // Of every output the sum over any columns, with the bias or without, is at most this.
+    let largest: Vec<f64> = affine.largest(layout);
     let by_group: Vec<Vec<E::Ciphertext>> = side_by_side(ev, 0..layout.groups(), |_, group| {
         let rotated = ciphertexts
             .chunks(layout.groups())
@@ -129,6 +132,7 @@ fn weighted_columns<E: TableEvaluator>(
             .collect::<Result<Vec<_>>>()?;
         (0..affine.weights.len().div_ceil(per))
             .map(|chunk| {
+                let largest = largest.iter().skip(chunk * per).take(per).copied().fold(0.0, f64::max);
                 let mut pairs = Vec::new();
                 for (block, rotated) in rotated.iter().enumerate() {
                     for (d, x) in rotated.iter().enumerate() {
@@ -141,10 +145,13 @@ fn weighted_columns<E: TableEvaluator>(
                     }
                 }
                 let pairs: Vec<_> = pairs.iter().map(|(x, plain)| (*x, plain)).collect();
-                let partial = ev.dot_plain(&pairs)?;
+                // What is computed of the ranges of columns knows nothing of which weight meets which column.
+                let partial = ev.with_magnitude(ev.dot_plain(&pairs)?, largest);
                 let sums = trace::sum(ev, &partial, per / side, (side * layout.height()).cast_signed())?;
+                let sums = ev.with_magnitude(sums, largest);
                 let bias = |slot_block: usize| affine.bias.get(chunk * per + slot_block % side).copied();
-                ev.add_plain(&sums, &ev.encode_for(&layout.constant_blocks(group, bias), &sums)?)
+                let scores = ev.add_plain(&sums, &ev.encode_for(&layout.constant_blocks(group, bias), &sums)?)?;
+                Ok(ev.with_magnitude(scores, largest))
             })
             .collect()
     })?;

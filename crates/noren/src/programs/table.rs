@@ -1,5 +1,6 @@
 //! Tables as ciphertexts, and as plain numbers after decryption.
 
+use noren_math::memory;
 use noren_rlwe::error::{Error, Result};
 
 use crate::programs::error::ProgramError;
@@ -38,7 +39,7 @@ pub struct Matrix {
     pub errors: Vec<f64>,
     /// Row and column of numbers that cannot be trusted: those that no argument in the interval of the program gives, see
     /// [`Guarantee::range`](crate::programs::layout::Guarantee::range), and all numbers of a ciphertext with an argument
-    /// outside, whose error bounds are infinite.
+    /// outside or of a column that could not be decided, whose error bounds are infinite.
     pub out_of_range: Vec<(usize, usize)>,
 }
 
@@ -145,16 +146,28 @@ impl Layout {
         }
     }
 
-    /// Refuses a matrix with numbers whose arguments were outside the interval of the program.
+    /// Asks for the memory of what decryption reads: the slots, and for each number its value, its error and its name.
+    pub(super) fn ask_for_matrix(&self) -> Result<()> {
+        /// Words of a number: value, error, and what names of rows take.
+        const WORDS: usize = 6;
+        let slots = self.slots().saturating_mul(self.ciphertexts());
+        Ok(memory::ask_for::<u64>(slots.saturating_add(WORDS.saturating_mul(self.entries())))?)
+    }
+
+    /// Refuses a matrix with numbers whose arguments were outside the interval of the program, or which it could not decide.
     ///
     /// # Errors
-    /// [`ProgramError::ArgumentOutside`].
+    /// [`ProgramError::ArgumentOutside`], [`ProgramError::Undecided`].
     pub(super) fn trusted(&self, matrix: Matrix) -> Result<Matrix> {
         let (Self::Table(layout), Some(&(row, column))) = (self, matrix.out_of_range.first()) else {
             return Ok(matrix);
         };
         let place = format!("row {}, column {:?}", matrix.row_names[row], matrix.column_names[column]);
         let guarantee = layout.guarantee();
+        if let Some(needed) = guarantee.and_then(|guarantee| guarantee.chosen) {
+            let (column, found) = (matrix.column_names[column].clone(), ones(&matrix.values, layout.columns(), column));
+            return Err(ProgramError::Undecided { column, found, needed }.into());
+        }
         Err(ProgramError::ArgumentOutside {
             place,
             count: matrix.out_of_range.len(),
@@ -193,9 +206,11 @@ fn read_table(layout: &TableLayout, entry: impl Fn((usize, usize), i32) -> (f64,
     if let Some(guarantee) = layout.guarantee() {
         let [low, high] = guarantee.range;
         let doubtful = doubtful_ciphertexts(layout, guarantee, &entry);
+        let decided = |column: usize| guarantee.chosen.is_none_or(|chosen| ones(&values, columns, column) == chosen);
+        let decided: Vec<bool> = (0..columns).map(decided).collect();
         for (index, (value, error)) in values.iter_mut().zip(&mut errors).enumerate() {
             *error += guarantee.error;
-            if doubtful[layout.place(index / columns, index % columns).0] {
+            if doubtful[layout.place(index / columns, index % columns).0] || !decided[index % columns] {
                 *error = f64::INFINITY;
                 out_of_range.push((index / columns, index % columns));
                 continue;
@@ -212,6 +227,12 @@ fn read_table(layout: &TableLayout, entry: impl Fn((usize, usize), i32) -> (f64,
         errors,
         out_of_range,
     }
+}
+
+/// How many entries of a column are 1, where each is 0 or 1.
+fn ones(values: &[f64], columns: usize, column: usize) -> usize {
+    const HALF: f64 = 0.5;
+    values.iter().skip(column).step_by(columns).filter(|&&value| value > HALF).count()
 }
 
 /// For each ciphertext of results, whether it has an argument outside the interval. One such argument spoils all its

@@ -9,7 +9,7 @@ use noren::error::{Error, cause};
 use noren::programs::PairLayout;
 use noren::programs::Program;
 use noren::programs::TableLayout;
-use noren::programs::{EncryptedTable, Layout};
+use noren::programs::{EncryptedTable, Guarantee, Layout, ProgramError};
 use noren::schemes::clear::{ClearEvaluator, ClearVector};
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::writer::Form;
@@ -184,4 +184,45 @@ fn tables_and_keys_of_another_secret_are_refused() {
     assert!(ciphertexts.len() > 1, "two ciphertexts");
     let mixed = EncryptedTable::new(layout, ciphertexts).unwrap();
     mismatch(EncryptedTable::<Ciphertext>::from_bytes(&context, &mixed.to_bytes(&context, Form::Packed)).err());
+}
+
+#[test]
+fn tables_of_chosen_entries_with_another_number_of_ones_are_refused() {
+    let context = context(8, 40, 1);
+    let keys = context.generate_keys(Seed::from_bytes([1; 32]), &KeyRequest::default()).unwrap();
+    let encryptor = Encryptor::symmetric(&context, &keys.secret, Seed::from_bytes([2; 32])).unwrap();
+    let guarantee = Guarantee {
+        function: "1 for the 2 largest entries".to_owned(),
+        interval: [-1.0, 1.0],
+        error: 0.0,
+        range: [0.0, 1.0],
+        arguments: None,
+        chosen: Some(2),
+    };
+    for (entries, found) in [
+        ([1.0, 0.0, 0.0, 1.0, 1.0, 1.0], None),
+        ([1.0, 0.0, 0.0, 1.0, 1.0, 0.0], Some(1)),
+        ([1.0, 1.0, 0.0, 1.0, 1.0, 1.0], Some(3)),
+        ([1.0, 0.0, 0.0, 0.0, 1.0, 0.0], Some(0)),
+    ] {
+        let layout =
+            TableLayout::new(3, 2, 32).unwrap().with_column_names(vec!["a".to_owned(), "b".to_owned()]).unwrap();
+        let layout = layout.with_guarantee(guarantee.clone());
+        let table = EncryptedTable::encrypt(&Encoder::new(&context), &encryptor, layout, &entries, 1).unwrap();
+        let table =
+            EncryptedTable::<Ciphertext>::from_bytes(&context, &table.to_bytes(&context, Form::Packed)).unwrap();
+        let decryptor = || Decryptor::new(&context, &keys.secret).unwrap();
+        let refused = table.decrypt(&decryptor());
+        match found {
+            None => assert!(refused.is_ok()),
+            Some(found) => {
+                let Some(ProgramError::Undecided { column, found: ones, needed }) = cause(&refused) else {
+                    panic!("{:?}", refused.map(|matrix| matrix.values))
+                };
+                assert_eq!((column.as_str(), *ones, *needed), ("b", found, 2));
+                let any = table.decrypt(&decryptor().allow_unbounded()).unwrap();
+                assert_eq!(any.out_of_range, [(0, 1), (1, 1), (2, 1)]);
+            }
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use noren_math::random::{Seed, Xof};
+use noren_ring::interrupt;
 use noren_rlwe::error::{Error, Result};
 
 use crate::schemes::ckks::encoder::{decoding_error, transform_error};
@@ -46,7 +47,9 @@ pub struct NoiseModel {
 /// A vector in clear with the level and the estimate of a ciphertext.
 #[derive(Debug, Clone)]
 pub struct ModelVector {
+    /// One for each slot, or none: operations on no values give none.
     values: Vec<f64>,
+    slots: usize,
     level: usize,
     period: usize,
     estimate: Estimate,
@@ -109,7 +112,26 @@ impl NoiseModel {
     /// # Errors
     /// A number of slots that the parameters do not have, or a level.
     pub fn encrypt(&self, values: &[f64], interval: [f64; 2], level: usize) -> Result<ModelVector> {
-        let slots = values.len();
+        self.fresh(values.to_vec(), values.len(), interval, level, Mode::Symmetric)
+    }
+
+    /// An encryption of numbers in `[-1, 1]` with the public key. It has no [values](ModelVector::values), and neither has what is
+    /// computed from it: circuits on large vectors are followed for their ranges and errors alone.
+    ///
+    /// # Errors
+    /// As [`encrypt`](Self::encrypt).
+    pub fn unknown(&self, slots: usize, level: usize) -> Result<ModelVector> {
+        self.fresh(Vec::new(), slots, [-1.0, 1.0], level, Mode::Public)
+    }
+
+    fn fresh(
+        &self,
+        values: Vec<f64>,
+        slots: usize,
+        interval: [f64; 2],
+        level: usize,
+        mode: Mode,
+    ) -> Result<ModelVector> {
         if !slots.is_power_of_two() || slots > self.parameters.max_slots() {
             let needed = format!("a power of two up to {}", self.parameters.max_slots());
             return Err(Error::Length { what: "slots of a vector", found: slots, needed });
@@ -121,8 +143,8 @@ impl NoiseModel {
         let name = mix(ENCRYPTION, self.encryptions.fetch_add(1, Ordering::Relaxed));
         let exact = Estimate::exact(range, name).with_bias(range.magnitude() * transform_error(slots));
         let scale = self.parameters.scale_at(level);
-        let estimate = noise::fresh(self.parameters.rlwe(), Mode::Symmetric, scale, exact.clone());
-        let fresh = ModelVector { values: values.to_vec(), level, period: slots, estimate: exact };
+        let estimate = noise::fresh(self.parameters.rlwe(), mode, scale, exact.clone());
+        let fresh = ModelVector { values, slots, level, period: slots, estimate: exact };
         Ok(self.after(&fresh, fresh.values.clone(), level, &fresh.estimate, estimate))
     }
 
@@ -143,7 +165,7 @@ impl NoiseModel {
         let tag = mix(a.estimate.tag(), RENEWAL);
         let estimate = a.estimate.clone().with_bias(bound).named(tag);
         let estimate = estimate.with_room(room(&self.parameters, level + 1, self.parameters.scale_at(level)));
-        Ok(ModelVector { values, level, period: a.period, estimate })
+        Ok(ModelVector { values, slots: a.slots, level, period: a.period, estimate })
     }
 
     /// A bound on the error of every decrypted slot: see [`Ciphertext::error_bound`](crate::ckks::Ciphertext::error_bound).
@@ -152,7 +174,7 @@ impl NoiseModel {
         if x.estimate.overflows() {
             return f64::INFINITY;
         }
-        let slots = x.values.len();
+        let slots = x.slots;
         let error = x.estimate.bound(slots, self.parameters.max_slots());
         error + decoding_error(slots) * (x.estimate.magnitude() + error)
     }
@@ -166,11 +188,12 @@ impl NoiseModel {
         before: &Estimate,
         estimate: Estimate,
     ) -> ModelVector {
+        interrupt::check();
         let scale = self.parameters.scale_at(level);
         if let Some(noise) = &self.noise {
             let added = (estimate.std() * estimate.std() - before.std() * before.std()).max(0.0);
             // Half of the variance is that of real parts, and a slot is the mean of several of the full embedding.
-            let copies = self.parameters.max_slots() / values.len();
+            let copies = self.parameters.max_slots() / operand.slots;
             let deviation = (added / 2.0 / copies as f64).sqrt();
             let mut stream = noise.lock().unwrap_or_else(PoisonError::into_inner);
             if deviation.is_finite() && deviation > 0.0 {
@@ -178,7 +201,7 @@ impl NoiseModel {
             }
         }
         let estimate = estimate.with_room(room(&self.parameters, level + 1, scale));
-        ModelVector { values, level, period: operand.period, estimate }
+        ModelVector { values, slots: operand.slots, level, period: operand.period, estimate }
     }
 
     fn unary(&self, a: &ModelVector, values: Vec<f64>, estimate: Estimate) -> ModelVector {
@@ -187,7 +210,7 @@ impl NoiseModel {
 
     /// Both at the lower level.
     fn level_pair(&self, a: &ModelVector, b: &ModelVector) -> Result<[ModelVector; 2]> {
-        check_slots(a.values.len(), b.values.len())?;
+        check_slots(a.slots, b.slots)?;
         let level = a.level.min(b.level);
         Ok([self.at_level(a, level)?, self.at_level(b, level)?])
     }
@@ -206,7 +229,7 @@ impl NoiseModel {
     }
 
     fn encoded(&self, values: &[f64], operand: &ModelVector) -> Result<ModelPlaintext> {
-        let slots = operand.values.len();
+        let slots = operand.slots;
         if values.len() > slots {
             return Err(Error::Length { what: "values", found: values.len(), needed: format!("at most {slots}") });
         }
@@ -273,7 +296,7 @@ impl SlotEvaluator for NoiseModel {
     type Estimate = Estimate;
 
     fn slots(&self, x: &ModelVector) -> usize {
-        x.values.len()
+        x.slots
     }
 
     fn period(&self, x: &ModelVector) -> usize {
@@ -315,8 +338,7 @@ impl SlotEvaluator for NoiseModel {
     fn add_plain(&self, a: &ModelVector, p: &ModelPlaintext) -> Result<ModelVector> {
         check_plain(a, p)?;
         let values = a.values.iter().zip(&p.values).map(|(x, y)| x + y).collect();
-        let period = a.values.len();
-        Ok(ModelVector { period, ..self.unary(a, values, a.estimate.sum(&p.estimate)) })
+        Ok(ModelVector { period: a.slots, ..self.unary(a, values, a.estimate.sum(&p.estimate)) })
     }
 
     fn mul(&self, a: &ModelVector, b: &ModelVector) -> Result<ModelVector> {
@@ -348,7 +370,7 @@ impl SlotEvaluator for NoiseModel {
         let mut estimate =
             Estimate::exact(Range::real(constant, constant), mix(WEIGHTED, constant.to_bits())).with_bias(miss);
         for &(x, c) in terms {
-            check_slots(x.values.len(), lowest.values.len())?;
+            check_slots(x.slots, lowest.slots)?;
             f64::check(&[c])?;
             self.check_fits(c, lowest.level + 1, &before.div(self.parameters.scale_at(x.level)))?;
             values.iter_mut().zip(&x.values).for_each(|(sum, value)| *sum += c * value);
@@ -368,7 +390,7 @@ impl SlotEvaluator for NoiseModel {
         one_below(level)?;
         let mut sum: Option<(ModelVector, Estimate)> = None;
         for (a, b) in pairs {
-            check_slots(a.values.len(), b.values.len())?;
+            check_slots(a.slots, b.slots)?;
             let (a, b) = (self.at_level(a, level)?, self.at_level(b, level)?);
             let values: Vec<f64> = a.values.iter().zip(&b.values).map(|(x, y)| x * y).collect();
             let estimate = a.estimate.product(&b.estimate);
@@ -391,7 +413,7 @@ impl SlotEvaluator for NoiseModel {
         let mut values = vec![0.0; first.values.len()];
         let mut estimate: Option<Estimate> = None;
         for (a, p) in pairs {
-            check_slots(a.values.len(), first.values.len())?;
+            check_slots(a.slots, first.slots)?;
             check_plain(a, p)?;
             check_plain(first, p)?;
             values.iter_mut().zip(a.values.iter().zip(&p.values)).for_each(|(sum, (x, y))| *sum += x * y);
@@ -399,11 +421,11 @@ impl SlotEvaluator for NoiseModel {
             estimate = Some(estimate.map_or_else(|| product.clone(), |sum| sum.sum(&product)));
         }
         let result = self.rescaled(first, values, estimate.ok_or_else(no_terms)?)?;
-        Ok(ModelVector { period: first.values.len(), ..result })
+        Ok(ModelVector { period: first.slots, ..result })
     }
 
     fn rotate(&self, a: &ModelVector, steps: isize) -> Result<ModelVector> {
-        let slots = a.values.len();
+        let slots = a.slots;
         if steps % slots.cast_signed() == 0 {
             return Ok(a.clone());
         }
@@ -417,19 +439,28 @@ impl SlotEvaluator for NoiseModel {
     }
 
     fn sum_rotations(&self, a: &ModelVector, steps: &[isize]) -> Result<ModelVector> {
-        let slots = a.values.len();
         let mut values = a.values.clone();
         let mut estimate = a.estimate.clone();
         let mut tag = mix(estimate.tag(), SUM_ROTATIONS);
         for &steps in steps {
             values.iter_mut().zip(moved(&a.values, steps)).for_each(|(sum, x)| *sum += x);
-            estimate = estimate.sum(&rotated(&a.estimate, steps, slots));
-            tag = mix(tag, steps.rem_euclid(slots.cast_signed()) as u64);
+            estimate = estimate.sum(&rotated(&a.estimate, steps, a.slots));
+            tag = mix(tag, steps.rem_euclid(a.slots.cast_signed()) as u64);
         }
-        let switches = steps.iter().filter(|&&steps| steps % slots.cast_signed() != 0).count();
+        let switches = steps.iter().filter(|&&steps| steps % a.slots.cast_signed() != 0).count();
         let before = estimate.named(tag);
         let after = if switches == 0 { before.clone() } else { self.switched(a, before.clone(), switches) };
         Ok(self.after(a, values, a.level, &before, after))
+    }
+
+    /// Sums in between may leave the modulus: the last one is right if it is within it, as in the scheme.
+    fn sum_rotations_in_turn(&self, a: &ModelVector, sums: &[&[isize]]) -> Result<ModelVector> {
+        sums.iter().enumerate().try_fold(a.clone(), |mut sum, (index, steps)| {
+            if index > 0 {
+                sum.estimate = sum.estimate.with_room(f64::INFINITY);
+            }
+            self.sum_rotations(&sum, steps)
+        })
     }
 
     /// The errors of key switches count before the factors, as in the scheme.
@@ -439,7 +470,7 @@ impl SlotEvaluator for NoiseModel {
         babies: &[isize],
         giants: &[GiantStep<ModelPlaintext>],
     ) -> Result<ModelVector> {
-        let (slots, parameters) = (a.values.len(), self.parameters.rlwe());
+        let (slots, parameters) = (a.slots, self.parameters.rlwe());
         let (scale, shape) = (self.parameters.scale_at(a.level), parameters.shape());
         let moves = |steps: isize| steps % slots.cast_signed() != 0;
         let image = |&steps: &isize| {
@@ -452,10 +483,10 @@ impl SlotEvaluator for NoiseModel {
             Ok((moved(&a.values, steps), estimate))
         };
         let images: Vec<(Vec<f64>, Estimate)> = babies.iter().map(image).collect::<Result<_>>()?;
-        let mut values = vec![0.0; slots];
+        let mut values = vec![0.0; a.values.len()];
         let mut total: Option<Estimate> = None;
         for giant in giants {
-            let mut inner = vec![0.0; slots];
+            let mut inner = vec![0.0; a.values.len()];
             let mut estimate: Option<Estimate> = None;
             for (baby, factor) in &giant.terms {
                 check_plain(a, factor)?;
@@ -523,7 +554,7 @@ impl SlotEvaluator for NoiseModel {
 /// Slot j holds what slot `j + steps` held.
 fn moved(values: &[f64], steps: isize) -> Vec<f64> {
     let mut moved = values.to_vec();
-    moved.rotate_left(steps.rem_euclid(values.len().cast_signed()).cast_unsigned());
+    moved.rotate_left(steps.rem_euclid(values.len().max(1).cast_signed()).cast_unsigned());
     moved
 }
 
@@ -543,6 +574,6 @@ fn check_slots(found: usize, needed: usize) -> Result<()> {
 }
 
 fn check_plain(a: &ModelVector, p: &ModelPlaintext) -> Result<()> {
-    check_slots(p.values.len(), a.values.len())?;
+    check_slots(p.values.len(), a.slots)?;
     if p.level == a.level { Ok(()) } else { Err(Error::LevelMismatch { left: a.level, right: p.level }) }
 }
