@@ -24,7 +24,7 @@ class World:
         arguments = f"{log_n}, [50, *[{bits}] * {levels}], [50, 50], security=None"
         self.params = ckks.Parameters(log_n, [50, *[bits] * levels], [50, 50], security=None)
         self.ctx = ckks.Context(self.params, threads=1)
-        self.rows, self.columns = int(rng.integers(1, 50)), int(rng.integers(1, 5))
+        self.rows, self.columns = int(rng.integers(1, 50)), int(rng.integers(1, 34 if chance(rng, 0.2) else 5))
         self.seed = seed_bytes(rng)
         self.keys = self.ctx.keygen(seed=self.seed)
         self.text = [
@@ -90,7 +90,9 @@ def model(rng: Rng, x: Any) -> tuple[str, dict[str, Any], Any]:
         return name, {"pairs": pairs}, np.array([[np.sum(x[:, a] * x[:, b])] for a, b in pairs])
     if name == "linear":
         outputs = int(rng.integers(1, 4))
-        matrix = rng.uniform(-2, 2, (outputs, columns))
+        matrix = rng.uniform(-2, 2, (outputs, columns)) * float(10.0 ** rng.integers(-3, 4))
+        if chance(rng, 0.4):
+            matrix *= rng.random(matrix.shape) < 0.3
         biases = [float(b) for b in rng.uniform(-1, 1, outputs)]
         return name, {"weights": matrix, "bias": biases}, np.dot(x, matrix.T) + np.array(biases, np.longdouble)
     if name == "polynomial":
@@ -137,6 +139,47 @@ def run(w: World, rng: Rng, table: Item) -> Call:
     return Call(text, work, truth, check=check)
 
 
+def planned(w: World, rng: Rng, table: Item) -> Call:
+    """Parameters, plan and keys by noren itself: the result decrypts, and is within its errors."""
+    name, options, truth = model(rng, table.truth)
+    bits, public, rows, columns = float(rng.uniform(6, 20)), chance(rng, 0.5), w.rows, w.columns
+    outside = name == "logistic" and logit(table.truth, options) > options["interval"]
+    text = f"planned for {bits} bits: Program({name!r}, **{ {k: text_of(v) for k, v in options.items()} })"
+
+    def work() -> Any:
+        program = programs.Program(name, **options)
+        params = programs.choose_parameters([program], rows=rows, columns=columns, precision_bits=bits)
+        ctx = ckks.Context(params, threads=1)
+        keys = programs.plan([program], rows=rows, columns=columns, slots=ctx.slots).keygen(ctx)
+        key = keys.public if public else keys.secret
+        encrypted = programs.encrypt_table(table.truth.astype(float), key)
+        result = programs.run(ctx.evaluator(keys.evaluation), program, encrypted)
+        return programs.decrypt_table(result, keys.secret, allow_unbounded=outside)
+
+    def check(matrix: Any, truth: Any) -> float:
+        flagged = np.isinf(matrix.errors)
+        if flagged.any() and not outside:
+            raise Finding("refused", f"{int(flagged.sum())} entries are flagged, and all are in range")
+        return compare(matrix, truth, ~flagged if outside else None)
+
+    return Call(text, work, truth, check=check)
+
+
+def exceeded(w: World, rng: Rng) -> Call:
+    """Values above their bound, and names that occur twice, are refused."""
+    values = rng.uniform(-1, 1, (w.rows, w.columns))
+    if w.columns > 1 and chance(rng, 0.4):
+        names = [f"c{k}" for k in range(w.columns)]
+        names[int(rng.integers(1, w.columns))] = "c0"
+        work = lambda: programs.encrypt_table(values, w.keys.secret, column_names=names)
+        return Call(f"encrypt_table(values, column_names={names})", work, REFUSE)
+    bounds = np.abs(values).max(axis=0) * 1.001
+    column = int(rng.integers(0, w.columns))
+    bounds[column] = np.abs(values[:, column]).max() * float(rng.uniform(0.51, 0.999))
+    work = lambda: programs.encrypt_table(values, w.keys.secret, max_abs=bounds)
+    return Call(f"encrypt_table({text_of(values)}, max_abs={bounds.tolist()})", work, REFUSE)
+
+
 def logit(x: Any, options: dict[str, Any]) -> float:
     """Return the largest absolute value of the linear part."""
     return float(np.abs(np.dot(x, options["weights"]) + options["bias"]).max())
@@ -159,5 +202,7 @@ VERBS: list[Verb] = [
     Verb("encrypt_table", encrypt),
     Verb("run", run, ("table",), 5.0),
     Verb("round_trip", round_trip, ("table",), 0.5),
+    Verb("planned", planned, ("table",), 0.4),
+    Verb("exceeded", exceeded, (), 0.3, mistake=True),
     Verb("foreign", foreign, ("table",), 0.3, mistake=True),
 ]

@@ -244,3 +244,76 @@ def test_tables_of_the_wrong_shape_are_refused(
     shallow = programs.encrypt_table(table, keys.secret, level=1)
     with pytest.raises(noren.LevelError):
         programs.run(ev, programs.Program("variance"), shallow)
+
+
+def test_linear_models_that_noren_plans_decrypt() -> None:
+    rng = np.random.default_rng(46)
+    models: list[NDArray[np.float64]] = [
+        *(np.array([w]) for w in ([1.0, 0.0], [1.0, 0.0, 0.0], [0.6, 0, 0, 0, 0], [0.8, -0.3] + [0.0] * 8)),
+        rng.normal(size=(1, 30)),
+        rng.normal(size=(3, 11)),
+    ]
+    for matrix in models:
+        x = rng.uniform(0, 7, (6, matrix.shape[1])) * rng.choice([1e-3, 1, 50], matrix.shape[1])
+        program = programs.Program("linear", weights=matrix, bias=0.25)
+        rows, columns = x.shape
+        params = programs.choose_parameters([program], rows=rows, columns=columns, precision_bits=20)
+        ctx = ckks.Context(params, threads=1)
+        keys = programs.plan([program], rows=rows, columns=columns, slots=ctx.slots).keygen(ctx)
+        table = programs.encrypt_table(x, keys.public)
+        matrix_of = programs.decrypt_table(programs.run(ctx.evaluator(keys.evaluation), program, table), keys.secret)
+        assert (np.abs(matrix_of.values - (x @ matrix.T + 0.25)) <= matrix_of.errors).all()
+
+
+def test_parameters_that_do_not_hold_results_get_no_keys() -> None:
+    program = programs.Program("variance", ddof=15)
+    plan = programs.plan([program], rows=16, columns=2, slots=2**10)
+    for first, fits in ((42, False), (47, True)):
+        ctx = ckks.Context(ckks.Parameters(11, [first, 40, 40], [50], log_scale=40, security=None), threads=1)
+        if fits:
+            plan.keygen(ctx)
+        else:
+            with pytest.raises(noren.RangeError, match=r"variance: results .* the first prime, of 42 bits"):
+                plan.keygen(ctx)
+
+
+def test_values_above_their_bound_are_refused(clinic: tuple[ckks.Keys, ckks.Evaluator]) -> None:
+    values = np.array([[1, 7.5], [2, 3]])
+    for bound in (5, [4, 5], 7.49, {"0": 4, "1": 6}, {"0": 2, "1": 7.25}):
+        with pytest.raises(noren.Error, match=r'entry is 7.5 in row 0, column "1"'):
+            programs.encrypt_table(values, clinic[0].secret, max_abs=bound)
+    programs.encrypt_table(values, clinic[0].secret, max_abs=[2, 7.5])
+
+
+def test_names_of_frames_are_kept_and_none_occurs_twice(clinic: tuple[ckks.Keys, ckks.Evaluator]) -> None:
+    values, (keys, _) = np.array([[1, 7.5], [2, 3]]), clinic
+    for columns, names in ((["a", "b"], ["a", "b"]), ([3, 4], ["3", "4"]), (None, [])):
+        frame = pd.DataFrame(values, columns=columns)
+        assert programs.encrypt_table(frame, keys.secret).column_names == names
+    frame = pd.DataFrame(values, columns=["a", "b"])
+    programs.encrypt_table(frame, keys.secret, max_abs={"a": 10, "b": 10})
+    assert programs.encrypt_table(frame, keys.secret, column_names=["c", "d"]).column_names == ["c", "d"]
+    twice = pd.DataFrame(values, columns=["a", "a"])
+    by_name = programs.Program("linear", weights=[0.9], columns=["a"])
+    for call in (
+        lambda: programs.encrypt_table(twice, keys.secret),
+        lambda: programs.encrypt_table(values, keys.secret, column_names=["a", "a"]),
+        lambda: programs.plan([by_name], rows=2, columns=2, slots=4, column_names=["a", "a"]),
+    ):
+        with pytest.raises(noren.Error, match='names of columns is "a" twice'):
+            call()
+    with pytest.raises(noren.Error, match="the columns of the table have no names"):
+        by_name.plan(2, 2, slots=4)
+
+
+def test_models_that_are_none_are_refused_in_plain_words() -> None:
+    for model, needed in (
+        ({"weights": [float("nan"), 1]}, "weights holds nan"),
+        ({"weights": np.array([1, np.inf])}, "weights holds inf"),
+        ({"weights": "12"}, "weights must be a list of numbers"),
+        ({"weights": [1, 2], "bias": "x"}, "bias must be a number"),
+        ({"weights": [1], "columns": [0.5]}, "a column must be a position"),
+    ):
+        with pytest.raises(noren.Error, match=needed) as refused:
+            programs.Program("linear", **model)
+        assert not any(word in str(refused.value) for word in ("JSON", "untagged", "line 1"))

@@ -117,7 +117,8 @@ impl PyEncryptedTable {
 /// Encrypts an array of shape (rows, columns) of real numbers.
 ///
 /// key: a PublicKey, or the SecretKey: then the table takes half the bytes, and the error is smaller.
-/// column_names, row_names: travel with the table, in clear.
+/// column_names, row_names: travel with the table, in clear. Without column_names a DataFrame keeps those that it has; no name
+///     may occur twice.
 /// max_abs: a bound on absolute values, for all columns, for each, or as a dict by name, of which the next power of
 ///     two is in clear. None takes the largest value of each column, which tells its power of two.
 /// level: the level of the ciphertexts, None for the highest: at least the depth of the programs.
@@ -139,6 +140,7 @@ pub(crate) fn encrypt_table<'py>(
     seed: Option<&[u8]>,
 ) -> PyResult<PyEncryptedTable> {
     let (rows, columns, entries) = Numbers::of(values)?.into_real_matrix()?;
+    let column_names = column_names.map_or_else(|| names_of(values), Ok)?;
     let bounds = max_abs.map(bounds_of).transpose()?;
     let key = key.shared();
     let context = key.context().clone();
@@ -146,16 +148,25 @@ pub(crate) fn encrypt_table<'py>(
     let inner = detached(py, || {
         let slots = context.parameters().max_slots();
         let layout = TableLayout::new(rows, columns, slots)?
-            .with_column_names(column_names.unwrap_or_default())?
+            .with_column_names(column_names)?
             .with_row_names(row_names.unwrap_or_default())?;
         let layout = match bounds {
             None => layout.with_exponents_of(&entries)?,
-            Some(bounds) => layout.with_bounds(&bounds)?,
+            Some(bounds) => layout.with_bounds_on(&bounds, &entries)?,
         };
         let level = Level::or_highest(level, context.parameters());
         EncryptedTable::encrypt(&Encoder::new(&context), &key.encryptor(&context, seed)?, layout, &entries, level)
     })?;
     Ok(PyEncryptedTable { inner, context })
+}
+
+/// The names of the columns of a DataFrame of pandas or polars; none of an array, and of columns that are numbered.
+fn names_of(values: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let Some(columns) = values.getattr_opt("columns")? else { return Ok(Vec::new()) };
+    let Ok(labels) = columns.try_iter() else { return Ok(Vec::new()) };
+    let labels = labels.collect::<PyResult<Vec<_>>>()?;
+    let numbered = labels.iter().enumerate().all(|(index, label)| label.eq(index).unwrap_or(false));
+    if numbered { Ok(Vec::new()) } else { labels.iter().map(|label| Ok(label.str()?.to_string())).collect() }
 }
 
 /// Bounds on the absolute values of columns: for all, for each, or by name.

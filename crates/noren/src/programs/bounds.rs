@@ -111,6 +111,23 @@ impl TableLayout {
         let exponents = bounds.of_columns(&self)?.into_iter().map(exponent_above).collect();
         self.with_exponents(exponents)
     }
+
+    /// [`with_bounds`](Self::with_bounds) for these entries, row after row, which must be within the bounds themselves.
+    ///
+    /// # Errors
+    /// As [`with_bounds`](Self::with_bounds); [`Error::Parameters`] names the first entry that exceeds the bound of its column.
+    pub fn with_bounds_on(self, bounds: &Bounds, entries: &[f64]) -> Result<Self> {
+        let of_columns = bounds.of_columns(&self)?;
+        let columns = self.columns();
+        let exceeds = |(index, entry): (usize, &f64)| (entry.abs() > of_columns[index % columns]).then_some(index);
+        if let Some(index) = entries.iter().enumerate().find_map(exceeds) {
+            let (row, column) = (index / columns, index % columns);
+            let name = &names(self.column_names(), columns)[column];
+            let found = format!("{} in row {row}, column {name:?}", entries[index]);
+            return Err(Error::parameter("entry", found, format!("at most {}, its bound", of_columns[column])));
+        }
+        self.with_bounds(bounds)
+    }
 }
 
 #[cfg(test)]
@@ -139,6 +156,17 @@ mod tests {
     }
 
     #[test]
+    fn entries_beyond_a_bound_are_named_though_the_power_of_two_holds_them() {
+        let entries = [1.0, 2.0, 3.0, -7.5, 2.0, 3.0];
+        for (json, refused) in [("5", true), ("[7.49, 2, 3]", true), ("[7.5, 2, 3]", false), ("8", false)] {
+            let layout = TableLayout::new(2, 3, 16).expect("a layout");
+            let scaled = layout.with_bounds_on(&bounds(json), &entries).map(|_| ());
+            let message = scaled.map_or_else(|error| error.to_string(), |()| String::new());
+            assert_eq!(message.contains("-7.5 in row 1, column \"0\""), refused, "{json}: {message}");
+        }
+    }
+
+    #[test]
     fn bounds_that_cannot_be_read_are_named() {
         for (json, needed) in [
             (r#"{"a": 1, "b": 1, "b": 100}"#, "a second bound of column \"b\""),
@@ -156,7 +184,7 @@ mod tests {
             ("[1, 2]", "expected 3, found 2"),
             ("[1, 0, 2]", "bound is 0 for column \"bmi\""),
             ("-1", "column \"age\""),
-            ("1e200", "exponent"),
+            ("1e200", "size of the numbers of a column is 2^665"),
             (r#"{"age": 1, "bmi": 2}"#, "without column \"bp\""),
             (r#"{"age": 1, "bmi": 2, "bp": 3, "sex": 4}"#, "column \"sex\""),
         ] {

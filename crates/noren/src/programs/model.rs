@@ -105,7 +105,7 @@ pub struct PairsModel {
 
 /// Weights for one output or for several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "weights must be a list of numbers, or a list of such lists")]
 pub enum Weights {
     /// One output.
     One(Vec<f64>),
@@ -115,7 +115,7 @@ pub enum Weights {
 
 /// One bias for all outputs or one for each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "bias must be a number, or a list of numbers")]
 pub enum Bias {
     /// The same for all outputs.
     One(f64),
@@ -125,7 +125,7 @@ pub enum Bias {
 
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a column must be a position from 0 on, or a name")]
 pub enum Column {
     /// Its position, from 0.
     Position(usize),
@@ -275,16 +275,24 @@ impl Column {
             Self::Position(position) => {
                 Err(Error::parameter("column", position, format!("below {}", layout.columns())))
             }
-            Self::Name(name) => layout
-                .column_named(name)
-                .ok_or_else(|| Error::parameter("column", name, format!("one of {:?}", layout.column_names()))),
+            Self::Name(name) => layout.column_named(name).ok_or_else(|| {
+                let needed = match layout.column_names() {
+                    [] => "a position: the columns of the table have no names".to_owned(),
+                    names => format!("one of {names:?}"),
+                };
+                Error::parameter("column", name, needed)
+            }),
         }
     }
 }
 
 /// Reads the model of a program; no text is an empty model.
 pub(super) fn read<M: for<'a> Deserialize<'a>>(program: &str, text: Option<&str>, needed: &str) -> Result<M> {
-    serde_json::from_str(text.unwrap_or("{}")).map_err(|error| {
+    let text_or_none = text.unwrap_or("{}");
+    serde_json::from_str(text_or_none).map_err(|error| {
+        // What is no such model says so without a place in the text, which a caller with arguments has not written.
+        let of_value = serde_json::from_str(text_or_none).ok().map(serde_json::from_value::<M>);
+        let error = of_value.and_then(std::result::Result::err).unwrap_or(error);
         let found = text.map_or_else(|| format!("missing for {program}"), |_| format!("refused ({error})"));
         Error::parameter("model", found, needed)
     })
