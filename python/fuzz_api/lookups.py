@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,14 @@ from fuzz_api.verdict import REFUSE, Finding
 from noren import bfv
 
 T = 97
+SLOTS = 16
 DOMAINS = ((8, 5), (16, 16), (4, 7), (8, 8), (2, 3))
 
 
 @functools.cache
 def keyed(number: int) -> tuple[bfv.Context, Any, Any]:
     """Return a context, keys and an evaluator, which all cases of a process share."""
-    ctx = bfv.Context(bfv.Parameters(4, T, [40] * 12, [40] * 2, security=None), threads=1)
+    ctx = bfv.Context(bfv.Parameters(SLOTS.bit_length() - 1, T, [40] * 12, [40] * 2, security=None), threads=1)
     keys = ctx.keygen(seed=bytes([number] * 32))
     return ctx, keys, ctx.evaluator(keys.evaluation)
 
@@ -84,6 +86,7 @@ def function(w: World, rng: Rng) -> tuple[Any, Any, str]:
         (lambda x, y: (a * x + b * y * y + c) % T, (a * x + b * y * y + c) % T, f"({a} x + {b} y^2 + {c}) % {T}"),
         (lambda x, y: (x + y) * a % T, (x + y) * a % T, f"(x + y) {a} % {T}"),
         (lambda x, y: max(int(x), int(y)), np.maximum(x, y), "max(x, y)"),
+        (lambda x, y: (x * y).clip(1, a), np.clip(x * y, 1, a), f"(x y).clip(1, {a})"),
         (lambda x, y: x // y, np.where(y == 0, c, x // np.maximum(y, 1)), f"x // y, {c} for y = 0"),
     ]
     rule, truth, text = one_of(rng, *rules)
@@ -119,10 +122,36 @@ def foreign(w: World, rng: Rng, x: Item, y: Item) -> Call:
     return Call(f"{text} with keys of another secret", lambda: prepared()(ev, x.value, y.value, keys=more), REFUSE)
 
 
+def not_spread(w: World, rng: Rng, x: Item, y: Item) -> Call:
+    """Numbers that do not fill the slots where the lookup looks for them are refused."""
+    prepared, _, text = function(w, rng)
+    narrow, _ = lookup_keys((2, 3), 1)
+    stretch = SLOTS // w.plan.queries
+    numbers = rng.integers(0, 2, 2)
+    others: list[tuple[str, Callable[[], Any]]] = [
+        ("plain numbers", lambda: w.ctx.encrypt(numbers, w.keys.public)),
+        ("repeated numbers", lambda: w.ctx.encrypt(numbers, w.keys.public, repeat=True)),
+        ("a part of spread ones", lambda: w.ctx.encrypt(w.plan.spread(numbers[:1])[: stretch - 1], w.keys.public)),
+        ("a copy of spread ones", lambda: w.ctx.encrypt(w.plan.spread(numbers[:1]).copy(), w.keys.public)),
+        ("a sum with plain ones", lambda: w.ev.bind(x.value) + np.arange(SLOTS)),
+    ]
+    if stretch > 4:
+        others.append(("spread for fewer", lambda: w.ctx.encrypt(narrow.spread(numbers), w.keys.public)))
+    name, make = one_of(rng, *others)
+    first = chance(rng, 0.5)
+
+    def work() -> Any:
+        pair = (make(), y.value) if first else (x.value, make())
+        return prepared()(w.ev, *pair, keys=w.lookup_keys)
+
+    return Call(f"{text} of {name}", work, REFUSE)
+
+
 VERBS: list[Verb] = [
     Verb("encrypt_x", encrypted(0)),
     Verb("encrypt_y", encrypted(1)),
     Verb("lookup", lookup, ("axis0", "axis1"), 4.0),
     Verb("calculate", calculate, ("result",), 1.0),
     Verb("foreign", foreign, ("axis0", "axis1"), 0.5, mistake=True),
+    Verb("not_spread", not_spread, ("axis0", "axis1"), 0.7, mistake=True),
 ]

@@ -21,12 +21,30 @@ NUMPY_FILE = b"\x93NUMPY"
 """How files of ``numpy.save`` begin."""
 
 
+class Spread(np.ndarray[Any, np.dtype[np.int64]]):
+    """Numbers that were spread for lookups: each fills as many slots as ``stretch`` says."""
+
+    stretch: int
+
+    @classmethod
+    def of(cls, numbers: NDArray[np.int64], stretch: int) -> Spread:
+        """Return the array with its stretch."""
+        spread = numbers.view(cls)
+        spread.stretch = stretch
+        return spread
+
+    def __array_finalize__(self, _: object) -> None:
+        """Forget the stretch: views, parts and results of operations are other numbers."""
+        self.stretch = 1
+
+
 class Lookup:
     """A function of one or two integers, to be looked up for encrypted ones.
 
     f: one of
-        - a callable of one or two numbers. It is called with int64 arrays of one shape if it takes them: if on a few
-          points it gives the values that it gives for one point at a time; otherwise point by point, with ints;
+        - a callable of one or two numbers. It is called with int64 arrays of one shape if it takes them, and gives for
+          them on a few points what it gives for each point, without wrapping around; otherwise point by point, with
+          ints, which ``repr`` says;
         - a table: an array of shape (X,) or (X, Y), with f(x, y) at [x, y];
         - the path of a ``.npy`` file with a table, which is mapped.
     domain: how many numbers x and y there are, from 0 on: (X, Y), or X for a function of one number. Needed for a

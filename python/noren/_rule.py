@@ -164,15 +164,33 @@ class Rule:
         if len(points[0]) == 1:
             # One point may pass for a number.
             points = tuple(np.tile(p, 2) for p in points)
-        self.at_once = False
-        one_by_one = self._outcome(points)
         self.at_once = True
         try:
-            return one_by_one == self._outcome(points)
+            found: object = self._outcome(points)
+        except Exception as error:
+            found = error
+        if not isinstance(found, str | Exception):
+            return found == self._exactly(points)
+        self.at_once = False
+        try:
+            one_by_one = self._outcome(points)
         except Exception:
-            return False
+            # It takes no numbers either: what is wrong with arrays is what the caller is to know.
+            if isinstance(found, Exception):
+                raise found from None
+            return True
+        return one_by_one == found
 
-    def _outcome(self, points: tuple[Numbers, ...]) -> object:
+    def _exactly(self, points: tuple[Numbers, ...]) -> object:
+        """Return what the function gives for whole numbers of any size, or else for each point alone."""
+        try:
+            return self._outcome(tuple(p.astype(object) for p in points))
+        except Exception:
+            alone = [self._outcome(tuple(p[i : i + 1] for p in points)) for i in range(len(points[0]))]
+        wrong = next((outcome for outcome in alone if isinstance(outcome, str)), None)
+        return wrong or tuple([value for outcome in alone for value in outcome[part]] for part in (0, 1))
+
+    def _outcome(self, points: tuple[NDArray[Any], ...]) -> str | tuple[list[Any], list[Any]]:
         """Return the values at some points, or what is wrong with them, to be compared."""
         try:
             values, defined = self._values(points)
@@ -209,6 +227,8 @@ def whole(found: object, points: tuple[Numbers, ...]) -> tuple[Numbers, Truths]:
     """Return what a function gave at some points as whole numbers, and whether there is one."""
     count = len(points[0])
     array = np.asarray(found)
+    if array.dtype.kind not in "biufO":
+        raise TypeError(f"whole numbers are needed, the function gave dtype {array.dtype}")
     if array.shape != (count,):
         raise EncodingError(f"the function gave an array of shape {array.shape} for {count} points")
     defined = np.ones(count, dtype=bool)

@@ -176,6 +176,59 @@ def test_callables_that_take_no_arrays_are_called_point_by_point(small: World) -
         assert (small.table(lookup.prepare(small.ctx)) == expected).all()
 
 
+def test_callables_are_called_with_arrays_and_may_use_their_methods(small: World) -> None:
+    x, y = np.indices((8, 8))
+    seen: set[type] = set()
+
+    def recorded(x: Numbers, y: Numbers) -> Numbers:
+        seen.update((type(x), type(y)))
+        return (x + y).clip(0, 9)
+
+    for f in (
+        recorded,
+        lambda x, y: x.astype(int) // 2 + y.copy(),
+        lambda x, y: x[...] * y % T,
+        lambda x, y: np.where(x.view() > y, x, y),
+        lambda x, y: x.dtype.itemsize * y,
+    ):
+        lookup = bfv.Lookup(f, domain=(8, 8))
+        assert "point by point" not in repr(lookup)
+        assert (small.table(lookup.prepare(small.ctx)) == f(x, y)).all()
+    assert seen == {np.ndarray}
+    with pytest.raises(AttributeError, match=r"'numpy\.ndarray' object has no attribute 'nothing'"):
+        bfv.Lookup(lambda x, y: x.nothing(), domain=(8, 8))
+
+
+def test_numbers_that_are_not_spread_are_refused(small: World) -> None:
+    prepared = bfv.Lookup(lambda x, y: x + y, domain=(8, 8)).prepare(small.ctx)
+    plan, public = small.plan, small.keys.public
+    other = bfv.LookupPlan(small.ctx.parameters, (4, 4))
+    spread = plan.spread([3, 5])
+    changed = plan.spread([3, 5])
+    changed[1] = 4
+    with pytest.raises(noren.Error, match="changed after it was spread"):
+        small.ctx.encrypt(changed, public)
+    good = small.encrypt([3, 5])
+    for x in (
+        small.ctx.encrypt([3, 5], public),
+        small.ctx.encrypt([3, 5], public, repeat=True),
+        small.ctx.encrypt(spread[:12], public),
+        small.ctx.encrypt(np.array(spread), public),
+        small.ctx.encrypt(other.spread([3, 1]), public),
+        small.ctx.decrypt(good, small.keys.secret) + good,
+    ):
+        for pair in ((x, good), (good, x)):
+            with pytest.raises(noren.Error, match=r"known to fill [124] slots each, the lookup needs 8"):
+                prepared(small.ev, *pair, keys=small.lookup_keys)
+    again = bfv.Ciphertext.from_bytes(small.ctx, bytes(good))
+    for x, expected in (
+        (again, [6, 10]),
+        (good * 1 + 1, [7, 11]),
+        (small.ctx.encrypt([3], public, repeat=True), [6, 8]),
+    ):
+        assert small.decrypt(prepared(small.ev, x, again, keys=small.lookup_keys))[:2].tolist() == expected
+
+
 def negative(x: Numbers, y: Numbers) -> Numbers:
     return x * y - 40
 

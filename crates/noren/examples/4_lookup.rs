@@ -40,7 +40,7 @@ fn example(preset: Preset) -> Result<()> {
 
     let encoder = Encoder::new(&context);
     let encryptor = Encryptor::public(&context, &keys.public, Seed::random()?)?;
-    let encrypt = |number: usize| encryptor.encrypt(&encoder.encode(&plan.layout().spread(&[number], domain)?)?);
+    let encrypt = |number: usize| encryptor.encrypt(&plan.layout().encode(&encoder, &[number], domain)?);
     let (a, b) = (encrypt(x)?, encrypt(y)?);
 
     let evaluator = Evaluator::new(&context, keys.evaluation.clone())?;

@@ -1,12 +1,14 @@
 //! Lookups of functions of two encrypted integers: every pair of numbers, against the table itself.
 
-use noren::bfv::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, ParametersSpec};
+use noren::bfv::{
+    Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, ParametersSpec, Plaintext,
+};
 use noren::error::{Error, Result, cause};
 use noren::lookup::{
     Function, Layout, Line, LineLookup, Lookup, LookupError, LookupKeys, LookupPlan, PolynomialLookup,
 };
 use noren::schemes::integers::IntegerError;
-use noren::wire::Limits;
+use noren::wire::{Form, Limits, Object};
 use noren::{Resources, Security, Seed};
 
 /// The number of ciphertexts of pairs that share the factors.
@@ -40,7 +42,7 @@ impl World {
         let encoder = Encoder::new(&self.context);
         let seed = Seed::from_bytes([2 + which as u8; 32]);
         let encryptor = Encryptor::public(&self.context, &self.keys.public, seed)?;
-        encryptor.encrypt(&encoder.encode(&layout.spread(numbers, layout.domain()[which])?)?)
+        encryptor.encrypt(&layout.encode(&encoder, numbers, layout.domain()[which])?)
     }
 
     fn decrypt(&self, layout: &Layout, ciphertext: &Ciphertext) -> Result<Vec<usize>> {
@@ -216,6 +218,45 @@ fn functions_without_a_value_and_numbers_outside_are_refused() -> Result<()> {
         cause(&LookupPlan::new(small.context.parameters(), [16, 16])),
         Some(IntegerError::NoiseExhausted { .. })
     ));
+    Ok(())
+}
+
+#[test]
+fn numbers_that_are_not_spread_for_the_plan_are_refused() -> Result<()> {
+    let world = World::new(4, 97, 12)?;
+    let [plan, smaller] = [[4, 4], [2, 2]].map(|domain| LookupPlan::new(world.context.parameters(), domain));
+    let (plan, smaller) = (plan?, smaller?);
+    let lookup = Lookup::prepare(&world.context, &plan, &scrambled([4, 4], 97), None)?;
+    let keys = LookupKeys::generate(&world.context, Seed::from_bytes([9; 32]), &world.keys.secret, &plan, None)?;
+    let (encoder, ev, layout) = (Encoder::new(&world.context), &world.evaluator, plan.layout());
+    let encryptor = Encryptor::public(&world.context, &world.keys.public, Seed::from_bytes([4; 32]))?;
+    let encrypt = |plaintext: Result<Plaintext>| encryptor.encrypt(&plaintext?);
+    let spread = world.encrypt(layout, &[3, 1, 2, 0], 0)?;
+    let read = Ciphertext::from_bytes(&world.context, &spread.to_bytes(&world.context, Form::Packed))?;
+    assert_eq!([spread.content().stretch(), read.content().stretch()], [4, 4]);
+    for (name, x, is_spread) in [
+        ("spread", spread.clone(), true),
+        ("read", read.clone(), true),
+        ("one number in all slots", encrypt(encoder.encode_repeated(&[3]))?, true),
+        ("spread for more numbers", encrypt(encoder.encode(&[2; 16]).and_then(|all| all.with_stretch(8)))?, true),
+        ("computed", ev.add_scalar(&ev.sub(&spread, &spread)?, 2)?, true),
+        ("not spread", encrypt(encoder.encode(&[3, 1, 2, 0]))?, false),
+        ("slots that say nothing", encrypt(encoder.encode(&layout.spread(&[3, 1, 2, 0], 4)?))?, false),
+        ("spread for fewer numbers", world.encrypt(smaller.layout(), &[1, 0, 1], 0)?, false),
+        ("repeated", encrypt(encoder.encode_repeated(&[3, 1]))?, false),
+        ("a sum with another", ev.add(&spread, &encrypt(encoder.encode(&[0, 1]))?)?, false),
+    ] {
+        for [x, y] in [[&x, &spread], [&spread, &x]] {
+            let found = lookup.evaluate(ev, &keys, x, y);
+            let refused = matches!(cause(&found), Some(LookupError::NotSpread { needed: 4, .. }));
+            assert_eq!((found.is_ok(), refused), (is_spread, !is_spread), "{name}");
+        }
+    }
+    // Of results in stretches the first slots alone are results; one in all slots can be looked up again.
+    let result = lookup.evaluate(ev, &keys, &spread, &spread)?;
+    assert_eq!(result.content().stretch(), 1);
+    let whole = Layout::new(16, 97, [97, 97])?;
+    assert_eq!([whole.stretch(), world.encrypt(&whole, &[5], 0)?.content().stretch()], [16, 16]);
     Ok(())
 }
 

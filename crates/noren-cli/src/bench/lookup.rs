@@ -134,7 +134,7 @@ impl World<'_> {
         while samples.len() <= LEAST_SAMPLES || begin.elapsed().as_secs_f64() < self.run.seconds {
             let numbers: Vec<[usize; 2]> =
                 (0..pairs).map(|_| domain.map(|size| random.next_u64() as usize % size)).collect();
-            let encrypt = |number: usize, size| encryptor.encrypt(&encoder.encode(&layout.spread(&[number], size)?)?);
+            let encrypt = |number: usize, size| encryptor.encrypt(&layout.encode(&encoder, &[number], size)?);
             let encrypted = numbers.iter().map(|&[x, y]| Ok([encrypt(x, domain[0])?, encrypt(y, domain[1])?]));
             let encrypted = encrypted.collect::<Result<Vec<_>, Error>>()?;
             let operands: Vec<[&Ciphertext; 2]> = encrypted.iter().map(|pair| pair.each_ref()).collect();

@@ -178,6 +178,8 @@ macro_rules! context_class {
             ) -> PyResult<Bound<'py, PyAny>> {
                 let (numbers, form) = (WholeNumbers::of(values)?, Layout::of(coefficients, elements, repeat)?);
                 let (plaintexts, seed) = (numbers.encode(&Encoder::new(&self.0), form)?, seed_of(seed)?);
+                let words = 2 * self.0.parameters().max_limbs() * self.0.parameters().degree();
+                ask_for::<u64>(words.saturating_mul(plaintexts.len()))?;
                 let key = key.shared();
                 let mut encrypted = detached_by(py, raise_of_integers, || {
                     let encryptor = key.encryptor(&self.0, seed)?;

@@ -127,16 +127,12 @@ impl PyLookupPlan {
 
     /// Numbers as they are encrypted for lookups: each in as many slots as it needs. At most `queries` numbers.
     ///
-    /// axis: 0 for numbers x, 1 for numbers y; their domains may differ. Returns int64, shape (n,), for ``Context.encrypt``.
+    /// axis: 0 for numbers x, 1 for numbers y; their domains may differ. Returns int64, shape (n,), for ``Context.encrypt``: as it
+    ///     is. Parts and copies of it are numbers like any others, which lookups refuse.
     ///
     /// Raises EncodingError for too many numbers, or one outside the domain.
     #[pyo3(signature = (numbers, *, axis = 0))]
-    fn spread<'py>(
-        &self,
-        py: Python<'py>,
-        numbers: &Bound<'py, PyAny>,
-        axis: usize,
-    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    fn spread<'py>(&self, py: Python<'py>, numbers: &Bound<'py, PyAny>, axis: usize) -> PyResult<Bound<'py, PyAny>> {
         let layout = self.0.layout();
         let size = layout.domain().get(axis).copied();
         let size =
@@ -148,7 +144,8 @@ impl PyLookupPlan {
         }
         let entries: Vec<usize> = entries.iter().map(|&number| number as usize).collect();
         let slots = layout.spread(&entries, size).map_err(raise)?;
-        Ok(slots.into_pyarray(py))
+        let spread = py.import("noren._lookup")?.getattr("Spread")?;
+        spread.call_method1("of", (slots.into_pyarray(py), layout.stretch()))
     }
 
     /// The results of all queries, in order, among the numbers of a decrypted result: int64, shape (queries,).

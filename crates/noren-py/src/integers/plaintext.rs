@@ -4,11 +4,11 @@ use noren::bgv::{Context, Encoder, Entries, Parameters, Plaintext, SlotMatrix};
 use noren::circuits::matrix::Matrix;
 use noren::error::{Error, Result};
 use noren::schemes::integers::{Content, Encoding};
-use numpy::{PyArrayDyn, PyArrayMethods};
+use numpy::PyArrayDyn;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::array::{as_array, detached_by};
+use crate::array::{as_array, ask_for, copied, detached_by};
 use crate::errors::{EncodingError, raise_of_integers};
 use crate::tfhe::shape;
 use crate::vectors::{check_all_fit, check_fits, extent_beside, no_values, tiled};
@@ -17,6 +17,8 @@ use crate::vectors::{check_all_fit, check_fits, extent_beside, no_values, tiled}
 pub(crate) struct WholeNumbers {
     shape: Vec<usize>,
     pub(crate) entries: Vec<i64>,
+    /// How many entries hold each number, of numbers that were spread for lookups; 1 for others.
+    stretch: usize,
 }
 
 impl WholeNumbers {
@@ -36,8 +38,10 @@ impl WholeNumbers {
             )));
         }
         let shape = array.getattr("shape")?.extract()?;
+        let spread = values.is_instance(&values.py().import("noren._lookup")?.getattr("Spread")?)?;
+        let stretch = if spread { values.getattr("stretch")?.extract()? } else { 1 };
         let array = array.call_method1("astype", ("int64",))?.cast_into::<PyArrayDyn<i64>>()?;
-        Ok(Self { shape, entries: array.try_readonly()?.as_array().iter().copied().collect() })
+        Ok(Self { shape, entries: copied(&array)?, stretch })
     }
 
     /// The number, if it is a single one: of no dimension, or alone in a vector.
@@ -95,6 +99,7 @@ impl WholeNumbers {
             _ => return Err(self.wrong_shape("1 or 2 dimensions are needed")),
         };
         let encode = |row: &[i64]| match layout {
+            Layout::Slots if self.stretch > 1 => spread(encoder, row, self.stretch),
             Layout::Slots => encoder.encode(row),
             Layout::Repeated => encoder.encode_repeated(row),
             Layout::Coefficients => encoder.encode_coefficients(row),
@@ -107,6 +112,7 @@ impl WholeNumbers {
             }
         }
         debug_assert_eq!(rows * columns, self.entries.len());
+        ask_for::<i64>(rows.saturating_mul(encoder.context().parameters().degree()))?;
         self.entries.chunks_exact(columns).map(encode).collect::<Result<_>>().map_err(raise_of_integers)
     }
 
@@ -139,6 +145,15 @@ impl WholeNumbers {
     fn wrong_shape(&self, needed: &str) -> PyErr {
         EncodingError::new_err(format!("an array of shape {} was given, {needed}", shape::text(&self.shape)))
     }
+}
+
+/// Encodes numbers that were spread for lookups, which the array may no longer hold so.
+fn spread(encoder: &Encoder, row: &[i64], stretch: usize) -> Result<Plaintext> {
+    if row.chunks(stretch).any(|number| number.len() < stretch || number.iter().any(|x| *x != number[0])) {
+        let found = "an array that was changed after it was spread";
+        return Err(Error::parameter("numbers to look up", found, "what LookupPlan.spread gives, as it is"));
+    }
+    encoder.encode(row)?.with_stretch(stretch)
 }
 
 /// How numbers are encrypted.

@@ -36,6 +36,17 @@ pub enum LookupError {
         /// How many numbers there are.
         size: usize,
     },
+    /// Numbers do not fill the slots where a lookup looks for them.
+    #[error(
+        "the numbers are known to fill {found} slots each, the lookup needs {needed}: encrypt what `spread` of the plan of this \
+         domain gives, as it is"
+    )]
+    NotSpread {
+        /// How many slots hold the same number, as far as is known.
+        found: usize,
+        /// How many the lookup needs.
+        needed: usize,
+    },
 }
 
 impl SchemeError for LookupError {}

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use noren_ring::interrupt;
 use noren_rlwe::error::{Error, Result};
 
 use crate::lookup::error::LookupError;
@@ -88,6 +89,7 @@ impl Function {
 
     /// The values at points of the domain; `None` where there is none.
     pub(super) fn values(&self, x: &[u32], y: &[u32]) -> Vec<Option<u64>> {
+        interrupt::check();
         let points = x.iter().zip(y);
         match &self.values {
             Values::Rule(f) => points.map(|(&x, &y)| f(x.into(), y.into())).collect(),

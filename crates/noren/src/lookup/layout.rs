@@ -4,6 +4,8 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::galois::{conjugation_exponent, rotation_exponent};
 
 use crate::lookup::error::LookupError;
+use crate::schemes::bfv::{Encoder, Plaintext};
+use crate::schemes::integers::content::Content;
 
 /// How numbers lie in slots, and how the matrix of a function is cut into diagonals.
 ///
@@ -230,6 +232,30 @@ impl Layout {
         }
         let number = |slot| numbers.get(slot / self.stretch()).map_or(0, |&value| value as i64);
         Ok((0..self.degree).map(number).collect())
+    }
+
+    /// A plaintext of [these values](Self::spread), which says that numbers are spread so.
+    ///
+    /// # Errors
+    /// As [`spread`](Self::spread); [`Error::Parameters`] for other slots than those of the layout.
+    pub fn encode(&self, encoder: &Encoder, numbers: &[usize], size: usize) -> Result<Plaintext> {
+        encoder.encode(&self.spread(numbers, size)?)?.with_stretch(self.stretch())
+    }
+
+    /// Refuses a vector whose numbers are not spread as the layout is.
+    ///
+    /// # Errors
+    /// [`LookupError::NotSpread`]; [`Error::Parameters`] for coefficients.
+    pub fn check(&self, content: Content) -> Result<()> {
+        content.check_slots()?;
+        let (found, needed) = (content.stretch().min(self.degree), self.stretch());
+        if found >= needed { Ok(()) } else { Err(LookupError::NotSpread { found, needed }.into()) }
+    }
+
+    /// How many slots of a result hold the same number: all those of a row, or of both, where one number takes them; otherwise
+    /// the first of each [stretch](Self::stretch) alone is a result.
+    pub(super) fn stretch_of_results(&self) -> usize {
+        if self.stretch() >= self.degree / 2 { self.stretch() } else { 1 }
     }
 
     /// The results of all queries among the values of all slots.

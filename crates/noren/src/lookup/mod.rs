@@ -21,7 +21,7 @@
 //!
 //! let encoder = Encoder::new(&context);
 //! let encryptor = Encryptor::public(&context, &keys.public, Seed::random()?)?;
-//! let encrypt = |number| encryptor.encrypt(&encoder.encode(&plan.layout().spread(&[number], 1 << 15)?)?);
+//! let encrypt = |number| encryptor.encrypt(&plan.layout().encode(&encoder, &[number], 1 << 15)?);
 //! let evaluator = Evaluator::new(&context, keys.evaluation.clone())?;
 //! let result = lookup.evaluate(&evaluator, &lookup_keys, &encrypt(30_000)?, &encrypt(7)?)?;
 //! # Ok::<(), noren::error::Error>(())

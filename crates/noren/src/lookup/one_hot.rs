@@ -12,9 +12,11 @@ use crate::schemes::integers::scheme::product;
 /// odd part has further bits.
 ///
 /// # Errors
+/// [`LookupError::NotSpread`](crate::lookup::LookupError::NotSpread);
 /// [`IntegerError::NoiseExhausted`](crate::schemes::integers::IntegerError::NoiseExhausted) if there are too few limbs;
 /// as [`Evaluator::mul`](crate::schemes::integers::evaluator::Evaluator::mul) for missing keys.
 pub fn one_hot(evaluator: &Evaluator, layout: &Layout, x: &Ciphertext, block: usize) -> NorenResult<Ciphertext> {
+    layout.check(x.content())?;
     let context = evaluator.context();
     let t = context.parameters().modulus().value();
     let indices: Vec<i64> = (0..layout.degree()).map(|slot| layout.index(block, slot) as i64).collect();

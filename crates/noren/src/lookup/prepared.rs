@@ -103,6 +103,8 @@ impl Lookup {
     /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) for ciphertexts or keys of other
     /// parameters, [`Error::MissingKey`](noren_rlwe::error::Error::MissingKey) if the evaluator has no relinearisation
     /// key, [`Error::Parameters`](noren_rlwe::error::Error::Parameters) for numbers that are coefficients,
+    /// [`LookupError::NotSpread`](crate::lookup::LookupError::NotSpread) for numbers that are not known to be
+    /// [spread](crate::lookup::Layout::encode) for the domain of the plan,
     /// [`Error::FileChanged`](noren_rlwe::error::Error::FileChanged) for a mapped function or mapped keys whose file has changed,
     /// [`IntegerError::NoiseExhausted`](crate::schemes::integers::IntegerError::NoiseExhausted) if the numbers carry
     /// too much noise already.
@@ -133,7 +135,10 @@ impl Lookup {
     ) -> Result<Vec<Ciphertext>> {
         let (context, plan) = (evaluator.context(), &self.plan);
         context.check(plan.parameters(), "the prepared function")?;
-        pairs.iter().flatten().try_for_each(|x| x.content().check_slots())?;
+        pairs.iter().flatten().try_for_each(|x| {
+            context.check(x.parameters(), "the ciphertext")?;
+            plan.layout().check(x.content())
+        })?;
         let matrix = match &self.form {
             Form::Matrix(matrix) => matrix,
             Form::Line(line) => {

@@ -99,6 +99,6 @@ pub(super) fn leave(
         None => sum,
     };
     let parameters = context.parameters().clone();
-    let content = Content::slots(parameters.degree());
+    let content = Content::slots(parameters.degree()).with_stretch(plan.layout().stretch_of_results(), &parameters)?;
     Ok(Ciphertext { inner, factor, noise, content, parameters, scheme: PhantomData })
 }

@@ -1,11 +1,12 @@
 //! Tables of whole numbers, encrypted with BFV: the numbers of a column in slots, or each in a stretch of slots.
 
+use noren_math::memory;
 use noren_ring::interrupt::Steps;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::owner::KeyId;
 use serde::{Deserialize, Serialize};
 
-use crate::programs::layout::{check_count, check_length, check_power_of_two};
+use crate::programs::layout::{check_count, check_length, check_names, check_power_of_two};
 use crate::schemes::bfv::{Ciphertext, Decryptor, Encoder, Encryptor, Parameters};
 
 /// The arrangement of a table of whole numbers in ciphertexts of `slots` slots.
@@ -70,10 +71,12 @@ impl IntegerLayout {
     /// The same layout with names of the columns, or none.
     ///
     /// # Errors
-    /// [`Error::Length`] for a number of names that is neither 0 nor that of the columns.
+    /// [`Error::Length`] for a number of names that is neither 0 nor that of the columns, [`Error::Parameters`] for a name that
+    /// occurs twice.
     pub fn with_column_names(self, column_names: Vec<String>) -> Result<Self> {
         if !column_names.is_empty() {
             check_length("names of columns", column_names.len(), self.columns)?;
+            check_names(&column_names)?;
         }
         Ok(Self { column_names, ..self })
     }
@@ -208,10 +211,15 @@ impl IntegerTable {
     ) -> Result<Self> {
         let needed = layout.rows().saturating_mul(layout.columns());
         check_length("entries of the table", entries.len(), needed)?;
+        let parameters = encoder.context().parameters();
+        let words = (2 * parameters.max_limbs()).saturating_mul(parameters.degree()) + layout.slots();
+        memory::ask_for::<u64>(words.saturating_mul(layout.ciphertexts()))?;
         let (columns, steps) = (layout.pack(entries), Steps::new(layout.ciphertexts()));
         let encrypt = |slots: &Vec<i64>| {
             steps.advance(1);
-            encryptor.encrypt(&encoder.encode(slots)?)
+            let plaintext = encoder.encode(slots)?;
+            let spread = layout.stretch() > 1;
+            encryptor.encrypt(&if spread { plaintext.with_stretch(layout.stretch())? } else { plaintext })
         };
         // One after another, so that equal seeds give equal bytes.
         let ciphertexts = columns.iter().map(encrypt).collect::<Result<_>>()?;
@@ -224,6 +232,8 @@ impl IntegerTable {
     /// [`IntegerError::NoiseExhausted`](crate::schemes::integers::IntegerError::NoiseExhausted) if they may be wrong,
     /// [`Error::ParameterMismatch`] for ciphertexts of other parameters.
     pub fn decrypt(&self, decryptor: &Decryptor<'_>, encoder: &Encoder) -> Result<Vec<i64>> {
+        // The residues of all slots, and the numbers.
+        memory::ask_for::<[i64; 2]>(self.layout.slots().saturating_mul(self.ciphertexts.len()))?;
         let decrypt = |ciphertext: &Ciphertext| encoder.decode(&decryptor.decrypt(ciphertext)?);
         let slots = decryptor.engine().map(self.ciphertexts.iter().collect(), decrypt);
         let slots = slots.into_iter().collect::<Result<Vec<_>>>()?;

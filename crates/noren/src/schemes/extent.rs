@@ -101,7 +101,7 @@ impl Extent {
     /// Whether the vector is one number, which stands in every slot. More values than one that are all the same are a vector
     /// of that length.
     #[must_use]
-    pub fn is_number(self) -> bool {
+    pub const fn is_number(self) -> bool {
         self.period == 1 && self.values() == 1
     }
 

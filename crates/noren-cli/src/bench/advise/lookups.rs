@@ -25,7 +25,7 @@ pub(super) fn run(step: &Step<'_>, plan: &LookupPlan) -> Result<(), Failure> {
     let runs = workload.instances.div_ceil(layout.queries());
     let numbers = vec![VALUE as usize; layout.queries().min(workload.instances)];
     let encrypt = || {
-        let one = |side: usize| encryptor.encrypt(&encoder.encode(&layout.spread(&numbers, layout.domain()[side])?)?);
+        let one = |side: usize| encryptor.encrypt(&layout.encode(&encoder, &numbers, layout.domain()[side])?);
         (0..runs).map(|_| (0..workload.inputs()).map(one).collect()).collect::<noren::Result<Vec<Vec<Ciphertext>>>>()
     };
     let inputs = encrypt()?;

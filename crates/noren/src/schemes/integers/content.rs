@@ -37,17 +37,31 @@ impl Encoding {
 ///
 /// Slots are counted through both rows. A period of n/2 or less says that both rows are the same; n says nothing. In a ring
 /// whose index is not a power of two, the period is the number of slots.
+///
+/// The *stretch* is a power of two P such that the P slots from each multiple of P on hold the same number, counted through both
+/// rows: 1 says nothing. Lookups take numbers that were spread so, and follow the stretch through operations. Like the extent it
+/// follows from how a vector was encoded, never from its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Content {
     pub(crate) encoding: Encoding,
     pub(crate) extent: Extent,
+    log_stretch: u32,
 }
 
+/// The largest logarithm of a stretch: of one number in all slots of any ring.
+const WHOLE: u32 = 31;
+
 impl Content {
+    /// Numbers of this encoding and extent, each in a place of its own.
+    #[must_use]
+    pub const fn new(encoding: Encoding, extent: Extent) -> Self {
+        Self { encoding, extent, log_stretch: 0 }
+    }
+
     /// All slots.
     #[must_use]
     pub const fn slots(slots: usize) -> Self {
-        Self { encoding: Encoding::Slots, extent: Extent::of_slots(slots) }
+        Self::new(Encoding::Slots, Extent::of_slots(slots))
     }
 
     /// The encoding.
@@ -60,6 +74,31 @@ impl Content {
     #[must_use]
     pub const fn extent(self) -> Extent {
         self.extent
+    }
+
+    /// How many slots hold the same number, from each multiple of it on: a power of two.
+    #[must_use]
+    pub const fn stretch(self) -> usize {
+        1 << self.log_stretch()
+    }
+
+    pub(crate) const fn log_stretch(self) -> u32 {
+        if self.extent.is_number() { WHOLE } else { self.log_stretch }
+    }
+
+    /// The same with numbers that fill this many slots each.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for what is no power of two up to n, [`Error::Parameters`] for coefficients and in a ring without rows.
+    pub(crate) fn with_stretch(self, stretch: usize, parameters: &Parameters) -> Result<Self> {
+        parameters.check_rows()?;
+        self.check_slots()?;
+        let slots = parameters.slots();
+        if !stretch.is_power_of_two() || stretch > slots {
+            let needed = format!("a power of two up to {slots}, the number of slots");
+            return Err(Error::Length { what: "slots of a number", found: stretch, needed });
+        }
+        Ok(Self { log_stretch: stretch.ilog2(), ..self })
     }
 
     /// The same of another length, up to that of all places; `None` for all slots of a period.
@@ -86,7 +125,8 @@ impl Content {
     /// [`Error::Parameters`] for operands that are not encoded alike.
     pub(crate) fn sum(self, other: Self) -> Result<Self> {
         if self.encoding == other.encoding {
-            return Ok(Self { extent: self.extent.join(other.extent), ..self });
+            let log_stretch = self.log_stretch().min(other.log_stretch());
+            return Ok(Self { extent: self.extent.join(other.extent), log_stretch, ..self });
         }
         let (found, needed) = (other.encoding.name(), self.encoding.name());
         Err(Error::parameter("encoding of the second operand", found, format!("{needed}, as that of the first")))
@@ -106,12 +146,18 @@ impl Content {
         if steps.unsigned_abs().is_multiple_of(self.extent.period()) {
             return self;
         }
-        self.moved()
+        let whole = steps.unsigned_abs().is_multiple_of(self.stretch());
+        Self { log_stretch: if whole { self.log_stretch } else { 0 }, ..self.moved() }
+    }
+
+    /// That of a vector of n slots whose two rows were swapped: rows that are the same stay what they are, and so do stretches.
+    pub(crate) fn swapped(self, n: usize) -> Self {
+        if self.extent.period() < n { self } else { Self { extent: Extent::of_slots(n), ..self } }
     }
 
     /// That of a vector whose slots were moved.
     pub(crate) fn moved(self) -> Self {
-        Self { extent: self.extent.moved(), ..self }
+        Self { extent: self.extent.moved(), log_stretch: 0, ..self }
     }
 
     /// Refuses what has no slots.
@@ -125,5 +171,48 @@ impl Content {
                 Err(Error::parameter("encoding of the vector", found.name(), "slots: nothing else can be moved"))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schemes::integers::parameters::ParametersSpec;
+    use noren_rlwe::security::Security;
+
+    #[test]
+    fn stretches_stay_where_whole_ones_move() -> Result<()> {
+        let spec = ParametersSpec {
+            log_n: 4,
+            plaintext_modulus: 97,
+            log_q: vec![40],
+            security: Security::None,
+            ..ParametersSpec::default()
+        };
+        let parameters = spec.build()?;
+        let all = Content::slots(16);
+        let spread = all.with_stretch(4, &parameters)?;
+        let narrow = all.with_stretch(2, &parameters)?;
+        for (content, stretch) in [
+            (spread, 4),
+            (spread.rotated(4), 4),
+            (spread.rotated(-8), 4),
+            (spread.rotated(2), 1),
+            (narrow.rotated(2), 2),
+            (spread.swapped(16), 4),
+            (spread.moved(), 1),
+            (spread.sum(narrow)?, 2),
+            (spread.product(narrow, 16)?, 2),
+            (spread.sum(all)?, 1),
+            (spread.with_length(Some(3), &parameters)?, 4),
+        ] {
+            assert_eq!(content.stretch(), stretch, "{content:?}");
+        }
+        let number = Content::new(Encoding::Slots, Extent::of_values(1, 16).repeated(1));
+        assert_eq!((number.sum(spread)?.stretch(), number.sum(number)?.stretch() >= 16), (4, true));
+        assert!(all.with_stretch(3, &parameters).is_err() && all.with_stretch(32, &parameters).is_err());
+        let coefficients = Content::new(Encoding::Coefficients, Extent::of_slots(16));
+        assert!(coefficients.with_stretch(4, &parameters).is_err());
+        Ok(())
     }
 }

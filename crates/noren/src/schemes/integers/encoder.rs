@@ -90,6 +90,16 @@ impl Plaintext {
         Ok(self)
     }
 
+    /// The same plaintext, of which the caller knows that the slots from each multiple of `stretch` on hold one number `stretch`
+    /// times, counted through both rows, as [lookups](crate::lookup) take them. A stretch that is wrong makes lookups wrong.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for what is no power of two up to n, [`Error::Parameters`] for coefficients.
+    pub fn with_stretch(mut self, stretch: usize) -> Result<Self> {
+        self.content = self.content.with_stretch(stretch, &self.parameters)?;
+        Ok(self)
+    }
+
     /// The polynomial in a ring: where it was prepared for it, without a transform.
     ///
     /// It may have more limbs than the ring.
@@ -244,7 +254,7 @@ impl Encoder {
             *out = modulus.center(modulus.residue(i, value)?);
         }
         let extent = Extent::of_values(values.len(), parameters.degree());
-        Ok(Plaintext::new(parameters, coefficients, Content { encoding: Encoding::Coefficients, extent }))
+        Ok(Plaintext::new(parameters, coefficients, Content::new(Encoding::Coefficients, extent)))
     }
 
     /// The values of all slots, the first row first. Range: out `[0, t)`.
@@ -403,7 +413,7 @@ impl Encoder {
     pub(crate) fn of_residues(&self, coefficients: &[u64], extent: Extent) -> Plaintext {
         let (parameters, modulus) = (self.context.parameters(), self.context.parameters().modulus());
         let centred = coefficients.iter().map(|&x| modulus.center(x)).collect();
-        Plaintext::new(parameters, centred, Content { encoding: Encoding::Slots, extent })
+        Plaintext::new(parameters, centred, Content::new(Encoding::Slots, extent))
     }
 
     /// The plaintext whose slot j holds value `source(j)`; where there is none, 0.
@@ -417,7 +427,7 @@ impl Encoder {
             row[position as usize] = residues.get(source(slot)).copied().unwrap_or(0);
         }
         kernels().ntt_inverse(&mut row, &slots.table);
-        let content = Content { encoding: Encoding::Slots, extent };
+        let content = Content::new(Encoding::Slots, extent);
         Ok(Plaintext::new(parameters, row.into_iter().map(|x| modulus.center(x)).collect(), content))
     }
 }

@@ -103,6 +103,15 @@ impl<S: Scheme> Ciphertext<S> {
         Ok(self)
     }
 
+    /// The same ciphertext, of which the caller knows what [`Plaintext::with_stretch`] says.
+    ///
+    /// # Errors
+    /// As [`Plaintext::with_stretch`].
+    pub fn with_stretch(mut self, stretch: usize) -> Result<Self> {
+        self.content = self.content.with_stretch(stretch, &self.parameters)?;
+        Ok(self)
+    }
+
     /// The parameters.
     #[must_use]
     pub fn parameters(&self) -> &Parameters {

@@ -33,8 +33,11 @@ const LOG_Q: u16 = 0x02;
 const LOG_P: u16 = 0x03;
 /// Plaintexts: one word for each coefficient, from 0 to t - 1.
 const COEFFICIENTS: u16 = 0x01;
-/// Plaintexts and ciphertexts: three words, the encoding (0 slots, 1 coefficients), the length (0 for all), the period.
+/// Plaintexts and ciphertexts: three words, the encoding (0 slots, 1 coefficients) with `log2` of the stretch times 2^8, the
+/// length (0 for all), the period.
 const CONTENT: u16 = 0x03;
+/// What `log2` of a stretch is multiplied by, beside the encoding.
+const STRETCH: u64 = 1 << 8;
 /// Ciphertexts: one word, the factor.
 const FACTOR: u16 = 0x01;
 /// Ciphertexts: the base-two logarithms of the variances of the noise by degree, each as the bits of an `f64`.
@@ -360,7 +363,7 @@ fn read_content(reader: &mut Reader<'_>, parameters: &Parameters) -> Result<Cont
     let [code, length, period] = section.word_array()?;
     let refused =
         || section.value("the content", format!("{code}, {length}, {period}"), format!("0 or 1, {EXTENT_NEEDED}"));
-    let encoding = match code {
+    let encoding = match code % STRETCH {
         0 => Encoding::Slots,
         1 => Encoding::Coefficients,
         _ => return Err(refused()),
@@ -368,11 +371,18 @@ fn read_content(reader: &mut Reader<'_>, parameters: &Parameters) -> Result<Cont
     let [length, period] = [length, period].map(|word| usize::try_from(word).unwrap_or(usize::MAX));
     let extent =
         Extent::new((length > 0).then_some(length), period, encoding.places(parameters)).map_err(|_| refused())?;
-    Ok(Content { encoding, extent })
+    let content = Content::new(encoding, extent);
+    match code / STRETCH {
+        0 => Ok(content),
+        log_stretch @ 1..64 => content.with_stretch(1 << log_stretch, parameters).map_err(|_| refused()),
+        _ => Err(refused()),
+    }
 }
 
 fn write_content(writer: &mut Writer<'_>, content: Content) {
-    let code = u64::from(content.encoding == Encoding::Coefficients);
     let extent = content.extent;
+    // A number in all slots says so by its period.
+    let log_stretch = if extent.is_number() { 0 } else { u64::from(content.log_stretch()) };
+    let code = u64::from(content.encoding == Encoding::Coefficients) + log_stretch * STRETCH;
     writer.words(CONTENT, vec![code, extent.length().unwrap_or(0) as u64, extent.period() as u64]);
 }

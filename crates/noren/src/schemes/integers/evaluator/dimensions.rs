@@ -83,7 +83,7 @@ impl<S: Scheme> Evaluator<S> {
             false => self.sum_giant_automorphisms(a, Content::slots(slots), &matrix.babies, &giants)?,
         };
         matrix.check_file()?;
-        let content = Content { extent: Extent::of_values(rows, slots), ..product.content };
+        let content = Content::new(product.content.encoding, Extent::of_values(rows, slots));
         Ok(Ciphertext { content, ..product })
     }
 

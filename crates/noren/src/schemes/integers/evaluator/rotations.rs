@@ -3,7 +3,6 @@
 use noren_rlwe::error::Result;
 use noren_rlwe::galois::{apply_automorphism, apply_automorphisms, sum_automorphisms_in_steps};
 
-use crate::schemes::integers::content::Content;
 use crate::schemes::integers::encryption::Ciphertext;
 use crate::schemes::integers::evaluator::Evaluator;
 use crate::schemes::integers::scheme::Scheme;
@@ -43,9 +42,7 @@ impl<S: Scheme> Evaluator<S> {
     /// As [`Evaluator::rotate`].
     pub fn swap_rows(&self, a: &Ciphertext<S>) -> Result<Ciphertext<S>> {
         let (image, n) = (self.image(a, self.context.swap_exponent()?)?, self.context.parameters().degree());
-        // Rows that are the same stay what they are.
-        let content = if a.content.extent.period() < n { a.content } else { Content::slots(n) };
-        Ok(Ciphertext { content, ..image })
+        Ok(Ciphertext { content: a.content.swapped(n), ..image })
     }
 
     /// `a + sum rotate(a, r)` over the r in `steps`, with one decomposition and one division by the special modulus.
