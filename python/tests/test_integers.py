@@ -157,3 +157,21 @@ def test_what_is_refused_is_named(world: World) -> None:
         world.ev.square(x)
     with pytest.raises(noren.Error, match="plaintext_modulus"):
         world.scheme.Parameters(10, 1, [36])
+
+
+@pytest.mark.parametrize("module", [bfv, bgv])
+@pytest.mark.parametrize("t", [2251799813554177, 576460752300015617, 1152921504606584833, 288230376151711813])
+def test_moduli_up_to_2_to_the_60_work_in_coefficients(module: ModuleType, t: int) -> None:
+    params = module.Parameters(5, t, [50] * 6, [50] * 2, security=None)
+    ctx = module.Context(params, threads=1)
+    keys = ctx.keygen(seed=bytes(32))
+    assert not params.has_slots
+    x = ctx.encrypt([t // 2 - 1, 3], keys.public, coefficients=True)
+    found = ctx.decrypt(x + x, keys.secret, coefficients=True)
+    assert found[:2].tolist() == [(t // 2 - 1) * 2 % t, 6]
+    with pytest.raises(noren.Error, match=r"a prime below 2\^50 that is 1 modulo 64 for slots: encode coefficients"):
+        ctx.encrypt([1, 2], keys.public)
+    assert (
+        module.Parameters.for_requirements(depth=1, plaintext_modulus=t, scheme=module.__name__[-3:]).plaintext_modulus
+        == t
+    )

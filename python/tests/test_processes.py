@@ -209,6 +209,12 @@ INTERRUPTED = {
     "keys of BFV": "bfv.Context(bfv.Parameters(14, 65537, [50] * 4, [50] * 2, security=None), threads={threads})"
     ".keygen(rotations=range(1, 4000))",
     "products of TFHE": "x * x",
+    "compiling": "while True: noren.compile(lambda x: np.log(x), noren.Input(8, 1e-5, 1.0), security=None)",
+    "parameters of a wide table": "while True: programs.choose_parameters([covariance], rows=3000, columns=300, "
+    "precision_bits=20)",
+    "plans of a wide table": "while True: covariance.plan(3000, 300, slots=8192)",
+    "fits of a function": "while True: programs.Program('logistic', weights=[1.0], interval=300.0, error=1e-9)"
+    ".plan(8, 1, slots=8)",
 }
 
 
@@ -217,8 +223,9 @@ INTERRUPTED = {
 def test_signals_end_long_calls(call: str, threads: int | None) -> None:
     code = f"""
         import resource, signal
-        import numpy as np
-        from noren import bfv, ckks, tfhe
+        import noren, numpy as np
+        from noren import bfv, ckks, programs, tfhe
+        covariance = programs.Program("covariance")
         # Ignored where the tests run in the background of a shell; and without it the call would take all memory.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))

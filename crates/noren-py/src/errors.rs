@@ -120,6 +120,7 @@ fn raise_of_scheme(error: &Refusal, text: String) -> PyErr {
         return match error {
             CkksError::ScaleMismatch { .. } => ScaleError::new_err(text),
             CkksError::Overflow { .. } => EncodingError::new_err(text),
+            CkksError::TooLowToBootstrap { .. } => LevelError::new_err(text),
             _ => RangeError::new_err(text),
         };
     }

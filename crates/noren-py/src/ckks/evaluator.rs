@@ -14,7 +14,7 @@ use noren::switching::SchemeSwitch;
 use pyo3::exceptions::{PyTypeError, PyValueError, PyZeroDivisionError};
 use pyo3::prelude::*;
 
-use crate::array::{Integers, Numbers, detached};
+use crate::array::{Integers, Numbers, Whole, detached};
 use crate::bootstrapping::bootstrapper::PyBootstrapper;
 use crate::ckks::classes::{PyCiphertext, PyContext, PyEvaluator};
 use crate::ckks::keys::PyEvaluationKeys;
@@ -299,8 +299,8 @@ impl PyEvaluator {
     }
 
     /// Moves slot j + steps to slot j, around the end; ``numpy.roll(x, -steps)``.
-    fn rotate(&self, py: Python<'_>, x: &PyCiphertext, steps: isize) -> PyResult<PyCiphertext> {
-        self.run(py, |ev| ev.rotate(&*self.ready(&x.inner, 0)?, steps))
+    fn rotate(&self, py: Python<'_>, x: &PyCiphertext, steps: Whole<isize>) -> PyResult<PyCiphertext> {
+        self.run(py, |ev| ev.rotate(&*self.ready(&x.inner, 0)?, steps.0))
     }
 
     /// Several rotations of one ciphertext, which share most of the work.

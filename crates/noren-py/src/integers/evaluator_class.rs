@@ -190,8 +190,8 @@ macro_rules! evaluator_class {
             }
 
             /// Moves slot c + steps of each row to slot c, around the end.
-            fn rotate(&self, py: Python<'_>, x: &$ciphertext, steps: isize) -> PyResult<$ciphertext> {
-                self.run(py, |ev| ev.rotate(&x.inner, steps))
+            fn rotate(&self, py: Python<'_>, x: &$ciphertext, steps: Whole<isize>) -> PyResult<$ciphertext> {
+                self.run(py, |ev| ev.rotate(&x.inner, steps.0))
             }
 
             /// Several rotations of one ciphertext, which share most of the work.
@@ -218,9 +218,9 @@ macro_rules! evaluator_class {
             /// for ``Context.frobenius_exponent(i)``.
             ///
             /// Raises Error in a ring whose slots hold numbers alone.
-            #[pyo3(signature = (x, i = 1))]
-            fn frobenius(&self, py: Python<'_>, x: &$ciphertext, i: usize) -> PyResult<$ciphertext> {
-                self.run(py, |ev| ev.frobenius(&x.inner, i))
+            #[pyo3(signature = (x, i = Whole(1)), text_signature = "($self, x, i=1)")]
+            fn frobenius(&self, py: Python<'_>, x: &$ciphertext, i: Whole<usize>) -> PyResult<$ciphertext> {
+                self.run(py, |ev| ev.frobenius(&x.inner, i.0))
             }
 
             /// Slot c of each row of the result is the sum of the slots c, c + stride, ..., c + (count - 1) * stride of x.

@@ -17,7 +17,7 @@ use crate::pickle::{BytesPickle, by_bytes, bytes_of, hash_of};
 /// Parameters of exact integers, checked and immutable; one set serves BGV and BFV.
 ///
 /// log_n: base-two logarithm of the degree n of the ring Z[X]/(X^n + 1), 3 to 17.
-/// plaintext_modulus: t, 2 to 2^60 - 1. A prime that is 1 modulo 2n gives n slots, in two rows; any other encrypts
+/// plaintext_modulus: t, 2 to 2^60 - 1. A prime below 2^50 that is 1 modulo 2n gives n slots, in two rows; any other encrypts
 ///     coefficients alone.
 /// log_q: sizes in bits of the primes, 20 to 50.
 /// log_p: sizes in bits of the special primes of the evaluation keys, 20 to 50.

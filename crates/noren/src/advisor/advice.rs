@@ -1,5 +1,6 @@
 //! Advice: all schemes for a workload, in order, with prices and reasons.
 
+use noren_ring::interrupt;
 use noren_rlwe::error::{Error, Result};
 use serde::Serialize;
 
@@ -101,6 +102,7 @@ pub fn advise(workload: &Workload, client: &Party, server: &Party, limits: &Limi
 
 /// What a scheme has to offer.
 fn consider(scheme: Scheme, workload: &Workload, client: &Party, server: &Party) -> Result<Outcome> {
+    interrupt::check();
     match scheme {
         Scheme::Ckks => reals::leveled(workload, client, server),
         Scheme::CkksBootstrapping => reals::renewed(workload, client, server),

@@ -11,6 +11,7 @@ use crate::bootstrapping::keys::BootstrapKeys;
 use crate::bootstrapping::mode::Mode;
 use crate::bootstrapping::parameters::Parameters;
 use crate::bootstrapping::pipeline::{Pipeline, Stage, Stages};
+use crate::schemes::ckks::error::CkksError;
 use crate::schemes::ckks::{Ciphertext, Context};
 use crate::schemes::error::SlotError;
 
@@ -105,7 +106,7 @@ impl Bootstrapper {
     /// [`Error::ParameterMismatch`]; [`Error::KeyMismatch`] for a ciphertext of another secret key than that of the keys;
     /// [`SlotError::NotReal`] in [`Mode::Real`] for a message that may be complex;
     /// [`Error::Length`] if there are more slots than are bootstrapped;
-    /// [`Error::LevelExhausted`] if there are too few levels, [`Error::Parameters`] if there are so many that nothing would be
+    /// [`CkksError::TooLowToBootstrap`] if there are too few levels, [`Error::Parameters`] if there are so many that nothing would be
     /// gained, or if the magnitude and the bound on the error are together above [`MAX_MAGNITUDE`].
     pub fn bootstrap(&self, a: &Ciphertext) -> Result<Ciphertext> {
         Ok(self.stages(a, &mut |_| {})?.result)
@@ -152,7 +153,7 @@ impl Bootstrapper {
 /// As [`Bootstrapper::bootstrap`].
 pub(super) fn check_size(a: &Ciphertext, needed: usize, output: usize) -> Result<()> {
     if a.level() < needed {
-        return Err(Error::LevelExhausted { needed, left: a.level() });
+        return Err(CkksError::TooLowToBootstrap { needed, left: a.level() }.into());
     }
     if a.level() >= output {
         return Err(Error::parameter("level", a.level(), format!("below {output}, the level of results")));

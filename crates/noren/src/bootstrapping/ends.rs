@@ -11,6 +11,7 @@ use crate::bootstrapping::eval_mod::EvalMod;
 use crate::bootstrapping::failure::log2_failure;
 use crate::bootstrapping::mode::Mode;
 use crate::bootstrapping::pipeline::{Climb, base_modulus, base_scale};
+use crate::schemes::ckks::error::CkksError;
 use crate::schemes::ckks::{Ciphertext, Estimate, Evaluator};
 use crate::schemes::extent::Extent;
 use crate::schemes::range::Range;
@@ -49,7 +50,7 @@ impl Bootstrapper {
         self.check_slots(a)?;
         let (needed, left) = (self.parameters().input_level(), a.level());
         if left < needed {
-            return Err(Error::LevelExhausted { needed, left });
+            return Err(CkksError::TooLowToBootstrap { needed, left }.into());
         }
         let check = |error: f64| {
             // Written so that what is not a number is refused.

@@ -1,5 +1,6 @@
 //! Polynomials close to a function, by interpolation in clear.
 
+use noren_ring::interrupt;
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::polynomial::{Polynomial, to_unit};
@@ -150,6 +151,7 @@ impl Approximation {
         let [a, b] = interval;
         let error = (0..=points)
             .map(|j| {
+                interrupt::check();
                 let t = libm::cos(std::f64::consts::PI * j as f64 / points as f64);
                 (polynomial.at(t) - f(f64::midpoint(a, b) + t * (b - a) / 2.0)).abs()
             })
@@ -182,6 +184,7 @@ pub(crate) fn interpolate(f: &impl Fn(f64) -> f64, interval: [f64; 2], points: u
         return Err(SlotError::NotFinite { index, value }.into());
     }
     let coefficient = |k: usize| {
+        interrupt::check();
         let sum: f64 = values.iter().enumerate().map(|(j, v)| v * cosines[k * (2 * j + 1) % period]).sum();
         sum * if k == 0 { 1.0 } else { 2.0 } / points as f64
     };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use noren_ring::interrupt;
 use noren_rlwe::error::{Error, Result};
 
 use crate::schemes::slots::{Bounds, GiantStep, Scalar, SlotEvaluator};
@@ -255,6 +256,8 @@ impl<T> Recorder<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, CircuitUsage> {
+        // Before every operation.
+        interrupt::check();
         // A poisoned record is still a record: the panic that poisoned it is reported elsewhere.
         self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -20,6 +20,7 @@
 //! higher degree than the result, so their values on a grid bound them: on the interval of a real x, or on the circle
 //! about the disc of a complex one. `docs/noise.md` has the proof.
 
+use noren_ring::interrupt;
 use noren_rlwe::error::Result;
 use num_complex::Complex64;
 
@@ -171,6 +172,7 @@ impl<'a, E: SlotEvaluator> Tape<'a, E> {
         derivatives[result].fill(Complex64::ONE);
         let mut sensitivities = vec![0.0; known.len()];
         for (index, step) in known.iter().enumerate().rev() {
+            interrupt::check();
             let outer = std::mem::take(&mut derivatives[index]);
             sensitivities[index] = grid::bound(&outer);
             for term in &step.terms {
@@ -188,6 +190,7 @@ impl<'a, E: SlotEvaluator> Tape<'a, E> {
 
     /// Notes what was computed, and takes its error from it.
     fn record(&mut self, result: E::Ciphertext, terms: Vec<Term>, constant: f64) -> Value<E> {
+        interrupt::check();
         let step = self.steps.len();
         if self.steps.is_empty() {
             return Value { ciphertext: result, step: 0 };

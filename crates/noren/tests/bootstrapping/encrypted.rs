@@ -8,7 +8,7 @@ use noren::bootstrapping::{
     BootstrapKeys, BootstrapPlan, Bootstrapper, Direction, GiantOrder, Group, Mode, Parameters, Preset, Role,
     WithBootstrapping,
 };
-use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Scale};
+use noren::ckks::{Ciphertext, CkksError, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Scale};
 use noren::{Complex64, Error, EvaluationKeys, Seed};
 use noren_math::fft::FftTable;
 
@@ -310,7 +310,9 @@ fn what_cannot_be_bootstrapped_is_refused() {
         Ok(_) => panic!("it was not refused"),
     };
     let low = refused(&world.encrypt_at(&z, input - 1, scale));
-    assert!(matches!(low, Error::LevelExhausted { needed, left } if (needed, left) == (input, input - 1)));
+    assert!(
+        matches!(low.downcast_ref(), Some(CkksError::TooLowToBootstrap { needed, left }) if (*needed, *left) == (input, input - 1))
+    );
     let high = refused(&world.encrypt_at(&z, output, scale));
     assert!(matches!(high, Error::Parameters { name: "level", .. }));
     let large: Vec<Complex64> = z.iter().map(|z| z * 4000.0).collect();

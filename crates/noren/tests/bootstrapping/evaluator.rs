@@ -12,7 +12,7 @@ use noren::circuits::linear::LinearMap;
 use noren::circuits::polynomial::Polynomial;
 use noren::circuits::product::{self, product, sequential};
 use noren::circuits::trace;
-use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys};
+use noren::ckks::{Ciphertext, CkksError, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys};
 use noren::programs::EncryptedTable;
 use noren::programs::Program;
 use noren::programs::TableLayout;
@@ -339,7 +339,7 @@ fn what_cannot_go_on_is_refused() {
     let level = world.parameters.input_level();
     let low = world.encrypt_at(&values, level - 1);
     let refused = ev.square(&low).err().expect("refused");
-    assert!(matches!(refused, Error::LevelExhausted { needed, left } if (needed, left) == (level, level - 1)));
+    assert!(matches!(refused.downcast_ref(), Some(CkksError::TooLowToBootstrap { needed, .. }) if *needed == level));
     // No keys for the program itself: they are named.
     let none = world.context.generate_keys(seed(1), &KeyRequest::default()).expect("keys").evaluation;
     let bare = Evaluator::new(&world.context, none).expect("its keys");

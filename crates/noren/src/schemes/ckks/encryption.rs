@@ -227,7 +227,8 @@ impl<'a> Encryptor<'a> {
             return Err(SlotError::NotReal { what: "the plaintext", remedy: "state a bound on absolute values" }.into());
         };
         if !(low <= lowest && highest <= high && low.is_finite() && high.is_finite()) {
-            let needed = format!("finite, and hold {lowest:?} to {highest:?}, where the values lie");
+            let needed =
+                format!("finite, and hold {lowest:?} to {highest:?}: the values, and zeros in slots without one");
             return Err(Error::parameter("interval", format!("[{low:?}, {high:?}]"), needed));
         }
         self.encrypt_known(plaintext, Range::real(low, high))

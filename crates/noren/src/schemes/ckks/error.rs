@@ -45,6 +45,17 @@ pub enum CkksError {
         /// The level of the ciphertext.
         level: usize,
     },
+    /// A ciphertext has fewer levels than a bootstrap begins with.
+    #[error(
+        "bootstrapping begins at level {needed}, the ciphertext is at level {left}: bootstrap it while it has {needed} levels, or \
+         compute it again from what has them"
+    )]
+    TooLowToBootstrap {
+        /// The level that bootstrapping begins at.
+        needed: usize,
+        /// The level of the ciphertext.
+        left: usize,
+    },
     /// A decrypted number is not what its ciphertext states.
     #[error(
         "slot {slot} is {value}, the ciphertext states {range}, with an error of at most {bound:.3e}: it was changed, \

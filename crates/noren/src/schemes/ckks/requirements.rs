@@ -1,5 +1,6 @@
 //! Parameters from what a computation needs: depth, precision and slots.
 
+use noren_ring::interrupt;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::parameters::MAX_PRIMES;
 use noren_rlwe::security::{SecretDistribution, Security, max_log_qp};
@@ -195,6 +196,7 @@ impl Requirements {
     fn candidates(&self, log_n: u32, log_scale: u32, room: f64) -> Result<Vec<(Parameters, f64)>> {
         let mut candidates = Vec::new();
         for spec in self.specifications(log_n, log_scale, room) {
+            interrupt::check();
             match spec.build() {
                 Ok(parameters) => {
                     let bits = self.bits(&parameters);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::galois_ring::GaloisRing;
+use noren_math::modulus::MAX_MODULUS_BITS;
 use noren_math::modulus::Modulus;
 use noren_math::ntt::table::NttTable;
 use noren_math::powerful::PowerfulBasis;
@@ -120,7 +121,10 @@ impl Context {
         self.parameters().check_rows()?;
         match &self.0.slots {
             Slots::Rows(rows) => Ok(rows),
-            _ => Err(self.no_slots(format!("a prime that is 1 modulo {}", 2 * self.parameters().degree()))),
+            _ => {
+                let index = 2 * self.parameters().degree();
+                Err(self.no_slots(format!("a prime below 2^{MAX_MODULUS_BITS} that is 1 modulo {index}")))
+            }
         }
     }
 

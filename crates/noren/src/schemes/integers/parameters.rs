@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::hypercube::Hypercube;
+use noren_math::modulus::MAX_MODULUS_BITS;
 use noren_math::modulus::Modulus;
 use noren_math::ntt::general::order_of_roots;
 use noren_math::prime::{is_prime, prime_power};
@@ -45,9 +46,9 @@ pub struct ParametersSpec {
     /// The index m of the ring `Z[X]/Phi_m` of degree `n = phi(m)`, from 3 to 65,535, neither a power of two nor twice an odd
     /// number; 0 where `log_n` names the ring.
     pub index: u32,
-    /// The plaintext modulus t, 2 to `2^60 - 1`; below `2^50` where it gives a ring of degree `2^log_n` slots.
+    /// The plaintext modulus t, 2 to `2^60 - 1`.
     ///
-    /// In a ring of degree `2^log_n`, a prime that is 1 modulo 2n gives n slots. In one of index m, a power `p^r` of a
+    /// In a ring of degree `2^log_n`, a prime below `2^50` that is 1 modulo 2n gives n slots. In one of index m, a power `p^r` of a
     /// prime that does not divide m gives `n/d` slots, d the order of p modulo m, each an element of the Galois ring
     /// `GR(p^r, d)`. Any other encrypts coefficients alone.
     pub plaintext_modulus: u64,
@@ -252,7 +253,8 @@ impl Eq for Parameters {}
 
 /// Whether a ring whose index is a power of two has slots modulo t.
 fn has_row_slots(ring: &Cyclotomic, t: PlaintextModulus) -> bool {
-    ring.is_power_of_two() && t.value() % u64::from(ring.index()) == 1 && is_prime(t.value())
+    let small = t.value() >> MAX_MODULUS_BITS == 0;
+    small && ring.is_power_of_two() && t.value() % u64::from(ring.index()) == 1 && is_prime(t.value())
 }
 
 /// The slots modulo t in a ring whose index is not a power of two, if there are any.

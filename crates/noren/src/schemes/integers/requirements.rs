@@ -4,6 +4,7 @@ use noren_math::cyclotomic::Cyclotomic;
 use noren_math::hypercube::{Hypercube, order};
 use noren_math::ntt::general::order_of_roots;
 use noren_math::prime::prime_power;
+use noren_ring::interrupt;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::security::{SecretDistribution, Security, max_log_qp};
 
@@ -238,6 +239,7 @@ impl Requirements {
     fn fewest_primes<S: Scheme>(&self, ring: Ring, bits: u32, most: usize) -> Result<Option<Parameters>> {
         for limbs in self.least_limbs(ring, bits)..=most {
             let Some(spec) = self.specification(ring, bits, limbs) else { return Ok(None) };
+            interrupt::check();
             let parameters = match spec.build() {
                 Ok(parameters) => parameters,
                 // Primes of this size lie too thin.
