@@ -98,9 +98,14 @@ test-rust:
 		$(CARGO) run --quiet --package noren --example $$example > /dev/null || exit 1; \
 	done
 
+# Tests of the tool that run once more through the entry point of the Python package: those of verbs that start themselves, and
+# of what a process prints and reads.
+TOOL_TESTS_IN_PYTHON = advise:: bench:: compare:: pipes:: printing:: signing:: usage::
+
 test-python: build
 	$(BIN)/mypy --strict python bench checks
 	$(BIN)/pytest --quiet python/tests bench/tests
+	NOREN_TOOL=$(abspath $(BIN)/noren) $(CARGO) test --quiet --package noren-cli --test tool -- $(TOOL_TESTS_IN_PYTHON)
 
 # Under valgrind, if there is one: the program that `build` made, without overflow checks.
 test-constant-time: build

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use noren_files::signature::{Hash, Name, Signature};
+use noren_files::signature::{Hash, Signature, Wanted};
 use noren_files::signer::Signer;
 use noren_files::signing_key::SigningKey;
 
@@ -15,7 +15,8 @@ fuzz_target!(|bytes: &[u8]| {
         let back = Signature::from_text(&signature.to_text()).expect("what is written is read");
         assert_eq!(back.comment(), signature.comment());
         let signer = SigningKey::generate().expect("randomness").signer();
-        assert!(signature.verify(&Hash::of(b""), Path::new("file"), &signer, Name::Any).is_err());
+        let wanted = Wanted { any_name: true, ..Wanted::default() };
+        assert!(signature.verify(&Hash::of(b""), None, Path::new("file"), &signer, &wanted).is_err());
     }
     if let Ok(signer) = Signer::from_text(text) {
         assert_eq!(Signer::from_text(&signer.to_text()).as_ref(), Ok(&signer));

@@ -15,6 +15,7 @@ from fuzz_api import (
     lookups,
     mistakes,
     selftest,
+    signatures,
     tables,
     tfhe,
     tool,
@@ -33,6 +34,7 @@ SCHEMES: dict[str, Scheme] = {
         Scheme("tables", tables.World, tables.VERBS, first=1, steps=(3, 8), weight=2),
         Scheme("lookups", lookups.World, lookups.VERBS, first=1, steps=(3, 8), weight=0.7),
         Scheme("bootstrapping", bootstrapping.World, bootstrapping.VERBS, first=2, steps=(4, 9), weight=0.4),
+        Scheme("signatures", signatures.World, signatures.VERBS, weight=0.3, each=True),
         Scheme("tool", tool.World, tool.VERBS, first=1, steps=(3, 6), weight=0.15),
     )
 }

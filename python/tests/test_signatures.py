@@ -67,6 +67,31 @@ def test_signatures_of_others_are_refused(key: noren.SigningKey, result: Path, t
         noren.verify(tmp_path / "missing", key.signer)
 
 
+def test_a_signature_says_what_a_file_is_for(key: noren.SigningKey, world: World, result: Path) -> None:
+    noren.sign(result, key)
+    owner = world.keys.public.owner
+    assert noren.verify(result, key.signer).endswith(f"\tkind:CKKS ciphertext\towner:{owner}")
+    noren.verify(result, key.signer, kind="CKKS ciphertext", owner=owner)
+    with pytest.raises(noren.SignatureError, match="another kind: found CKKS ciphertext, needed: encrypted table"):
+        noren.verify(result, key.signer, kind="encrypted table")
+    with pytest.raises(noren.SignatureError, match=f"another owner: found {owner}"):
+        noren.verify(result, key.signer, owner="0" * 32)
+    with pytest.raises(ValueError, match="needed one of parameters"):
+        noren.verify(result, key.signer, kind="table")
+    with pytest.raises(ValueError, match="32 hexadecimal digits"):
+        noren.verify(result, key.signer, owner=owner[:8])
+    # Parameters belong to nobody, and a secret key is nobody's but its own.
+    parameters = result.with_name("some.params")
+    parameters.write_bytes(bytes(world.keys.secret.parameters))
+    noren.sign(parameters, key)
+    assert noren.verify(parameters, key.signer, owner=owner).endswith("\towner:none")
+    secret = result.with_name("secret.key")
+    world.keys.secret.save(secret)
+    noren.sign(secret, key)
+    with pytest.raises(noren.SignatureError, match="another owner"):
+        noren.verify(secret, key.signer, owner=owner)
+
+
 def test_keys_of_signers_are_files(key: noren.SigningKey, result: Path, tmp_path: Path) -> None:
     path, public = tmp_path / "signing.key", tmp_path / "signing.pub"
     key.save(path, passphrase="of the signer")

@@ -27,6 +27,7 @@ use crate::key_files::{EVALUATION, PUBLIC, SECRET, Written};
 use crate::output_set::OutputSet;
 use crate::outputs::Force;
 use crate::progress;
+use crate::takes;
 
 /// The operations that the keys are to serve.
 pub(crate) struct Wanted<'a> {
@@ -67,7 +68,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         let needed = "--program, --rotations or --swap-rows: what the keys are for".to_owned();
         return Err(Failure::Unsuitable { what: "--add", found: "nothing to add".to_owned(), needed });
     }
-    match files::key_kind(&secret, console)? {
+    match files::key_kind(&secret, &takes::ADD_SECRET, console)? {
         Kind::CKKS_SECRET_KEY if job.out.join(BOOTSTRAP).exists() && !job.out.join(EVALUATION).exists() => {
             beside_bootstrapping(&job, &secret, console)
         }
@@ -130,11 +131,11 @@ where
     PublicKey: FileKey<C>,
     EvaluationKeys: ExpandedFileKey<C>,
 {
-    let KeyFile { context, key: secret } = files::read_key::<C, SecretKey>(secret, console)?;
+    let KeyFile { context, key: secret } = files::read_key::<C, SecretKey>(secret, &takes::ADD_SECRET, console)?;
     check_public::<C>(job.out, &secret, console)?;
     let path = job.out.join(EVALUATION);
     let mut evaluation = match path.exists() {
-        true => files::open_evaluation_keys::<C>(&path, console)?.key,
+        true => files::open_evaluation_keys::<C>(&path, &takes::ADD_EVALUATION, console)?.key,
         false => EvaluationKeys::new(context.rlwe().parameters(), secret.owner().key),
     };
     check_owner(&secret, &evaluation, &path)?;
@@ -156,9 +157,9 @@ fn beside_bootstrapping(job: &Job<'_>, secret: &Path, console: &Console) -> Resu
         let needed = "--rotations: name those that the program needs";
         return Err(Failure::input(&path, "--program", "keys of bootstrapping", needed));
     }
-    let secret = files::read_key::<ckks::Context, SecretKey>(secret, console)?.key;
+    let secret = files::read_key::<ckks::Context, SecretKey>(secret, &takes::ADD_SECRET, console)?.key;
     check_public::<ckks::Context>(job.out, &secret, console)?;
-    console.inputs().verify(&path)?;
+    console.inputs().verify(&path, &takes::ADD_BOOTSTRAP)?;
     let shown = progress::bar("reading bootstrapping keys", 1);
     let mut heard = |Progress { done, of, .. }: Progress| shown.set(done, of);
     let file = BootstrapKeyFile::open(&path, &Limits::default(), &Resources::of_machine(&path), &mut heard);
@@ -189,7 +190,7 @@ where
     if !path.exists() {
         return Ok(());
     }
-    let public = files::read::<KeyFile<C, PublicKey>>(&(), &path, console)?.key;
+    let public = files::read::<KeyFile<C, PublicKey>>(&(), &path, &takes::ADD_PUBLIC, console)?.key;
     secret.owner().check(&public.owner(), "the public key").map_err(Failure::file(&path))
 }
 

@@ -88,8 +88,9 @@ pub(crate) struct Arguments {
     script: Option<PathBuf>,
     #[command(flatten)]
     force: Force,
-    /// Costs of the server, from `noren calibrate --out FILE` there [default: those of this machine]
-    #[arg(long, value_name = "FILE")]
+    /// Costs of the server, from `noren calibrate --out FILE` there, or reference for those of a server that come with noren
+    /// [default: those of this machine]
+    #[arg(long, value_name = "FILE|reference")]
     machine: Option<PathBuf>,
 }
 

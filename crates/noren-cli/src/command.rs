@@ -9,7 +9,7 @@ use noren::Security;
 
 use crate::console::{self, Console};
 use crate::failure::Failure;
-use crate::inputs::{InputOptions, Inputs};
+use crate::inputs::{GLOBAL, InputOptions, Inputs};
 use crate::params::parse_security;
 use crate::progress;
 use crate::{
@@ -32,16 +32,16 @@ use crate::{
 )]
 struct Cli {
     /// The number of threads; `bench` and `compare` take a list, such as 1,2 [default: all; bench: 1; compare: 1, and all if it is not quick]
-    #[arg(long, global = true, value_name = "N", value_delimiter = ',', value_parser = value_parser!(u16).range(THREADS))]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "N", value_delimiter = ',', value_parser = value_parser!(u16).range(THREADS))]
     threads: Vec<u16>,
     /// Print JSON instead of text, errors too
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     json: bool,
     /// Show no progress
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     quiet: bool,
     /// The least security of the keys and parameters in files that are used, in bits: none, 128, 192 or 256
-    #[arg(long, global = true, value_name = "BITS", default_value = "128", value_parser = parse_security)]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "BITS", default_value = "128", value_parser = parse_security)]
     min_security: Security,
     #[command(flatten)]
     inputs: InputOptions,
@@ -94,11 +94,23 @@ const USAGE: u8 = 2;
 /// assert_eq!(noren_cli::run(["noren", "inspect", "/no/such/file"].map(Into::into)), 1);
 /// ```
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    run_in(Vec::new(), arguments)
+}
+
+/// As [`run`], in a process of another program: `itself` are the program and the first arguments that start the tool, for
+/// verbs that run parts of their work in processes of their own, such as `compare`.
+///
+/// # Examples
+/// ```
+/// let python = ["python3", "-m", "noren"].map(Into::into).to_vec();
+/// assert_eq!(noren_cli::run_in(python, ["noren", "info"].map(Into::into)), 0);
+/// ```
+pub fn run_in(itself: Vec<OsString>, arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     // Errors of arguments are JSON too, where they say nothing else.
     let json = arguments.iter().any(|argument| argument == "--json");
     match Cli::try_parse_from(arguments).and_then(check_threads).and_then(check_signer) {
-        Ok(cli) => match execute(cli) {
+        Ok(cli) => match execute(cli, itself) {
             Ok(()) => DONE,
             Err(failure) => {
                 console::refuse(&failure, REFUSED, json);
@@ -144,11 +156,11 @@ fn check_signer(cli: Cli) -> Result<Cli, clap::Error> {
     Err(Cli::command().error(ErrorKind::MissingRequiredArgument, message))
 }
 
-fn execute(cli: Cli) -> Result<(), Failure> {
+fn execute(cli: Cli, itself: Vec<OsString>) -> Result<(), Failure> {
     // A wrong NOREN_ISA is found here, where it is a message and not a panic.
     noren_math::kernels::select().map_err(noren::Error::from)?;
     progress::set_quiet(cli.quiet);
-    let console = Console::new(cli.json, cli.min_security, Inputs::new(cli.inputs)?);
+    let console = Console::new(cli.json, cli.min_security, Inputs::new(cli.inputs)?, itself);
     let threads: Vec<usize> = cli.threads.iter().copied().map(usize::from).collect();
     match cli.verb {
         // Each measurement has threads of its own.
@@ -206,6 +218,33 @@ mod tests {
     #[test]
     fn arguments_are_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_verb_lists_its_own_options_first() {
+        fn check(command: &mut clap::Command, names: &[String]) {
+            let help = command.render_long_help().to_string();
+            let (own, global) = help.split_once(&format!("\n{GLOBAL}:")).unwrap_or_else(|| panic!("{help}"));
+            let has = |text: &str, name: &str| {
+                let mut lines = text.lines();
+                lines.any(|line| {
+                    line.trim_start().strip_prefix("--").and_then(|line| line.split(' ').next()) == Some(name)
+                })
+            };
+            let globals = ["threads", "json", "quiet", "min-security", "passphrase-file", "signer", "owner"];
+            assert!(globals.iter().all(|name| has(global, name) && !has(own, name)), "{names:?}: {help}");
+            for argument in command.get_arguments().filter(|argument| !argument.is_global_set()) {
+                let Some(name) = argument.get_long() else { continue };
+                assert!(own.contains(&format!("--{name}")) && !has(global, name), "{names:?}: --{name}");
+            }
+            for verb in command.get_subcommands_mut().filter(|verb| verb.get_name() != "help") {
+                let name = verb.get_name().to_owned();
+                check(verb, &[names, &[name]].concat());
+            }
+        }
+        let mut command = Cli::command();
+        command.build();
+        check(&mut command, &[]);
     }
 
     #[test]

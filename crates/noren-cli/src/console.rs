@@ -1,7 +1,10 @@
 //! Printing: reports on standard output as text or JSON, everything else on standard error.
 
+use std::env;
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use noren::Security;
@@ -16,13 +19,29 @@ pub(crate) struct Console {
     json: bool,
     min_security: Security,
     inputs: Inputs,
+    /// The program and the first arguments that start the tool; nothing where it is the program of this process.
+    itself: Vec<OsString>,
     /// Standard output has the result, so that reports go to standard error.
     result_on_output: AtomicBool,
 }
 
 impl Console {
-    pub(crate) const fn new(json: bool, min_security: Security, inputs: Inputs) -> Self {
-        Self { json, min_security, inputs, result_on_output: AtomicBool::new(false) }
+    pub(crate) const fn new(json: bool, min_security: Security, inputs: Inputs, itself: Vec<OsString>) -> Self {
+        Self { json, min_security, inputs, itself, result_on_output: AtomicBool::new(false) }
+    }
+
+    /// The tool, to be started in a process of its own.
+    pub(crate) fn itself(&self) -> Result<Command, Failure> {
+        if let [program, first @ ..] = &self.itself[..] {
+            let mut command = Command::new(program);
+            command.args(first);
+            return Ok(command);
+        }
+        let own = env::current_exe().map_err(|error| Failure::Program {
+            program: "noren".to_owned(),
+            reason: format!("its own file is not found: {error}"),
+        })?;
+        Ok(Command::new(own))
     }
 
     /// Reports go to standard error from now on, because standard output gets the result.

@@ -13,6 +13,7 @@ use crate::jobs::{Decryption, of_kind};
 use crate::outputs::{Force, Output};
 use crate::tables::dialect::{Format, Style};
 use crate::tables::numbers::Digits;
+use crate::takes;
 use crate::{ckks, integers, tfhe};
 
 /// Decrypts a table
@@ -22,6 +23,7 @@ use crate::{ckks, integers, tfhe};
         on, round them with --release, which adds noise that hides the traces. Files of numbers that are not released are \
         readable by their owner alone (mode 0600); --public is for exact integers, which hold no traces.\n\n\
         Examples:\n  \
+        noren decrypt --key keys/secret.key mean.ct\n  \
         noren decrypt --key keys/secret.key mean.ct -o mean.csv\n  \
         noren decrypt --key keys/secret.key mean.ct -o - --format csv --digits full | sort\n  \
         noren decrypt --key keys/secret.key risk.ct -o risk.npy --release 10"
@@ -32,9 +34,10 @@ pub(crate) struct Arguments {
     key: PathBuf,
     /// The encrypted table, or - for standard input
     input: PathBuf,
-    /// The file for the numbers: .csv, .tsv, .npy, .parquet or .arrow; - for standard output
+    /// The file for the numbers: .csv, .tsv, .npy, .parquet or .arrow; - for standard output [default: a terminal shows
+    /// the first rows and columns]
     #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
+    output: Option<PathBuf>,
     /// The format of the numbers [default: the end of the name; needed for standard output]
     #[arg(long, value_enum)]
     format: Option<Format>,
@@ -78,11 +81,19 @@ const SCHEMES: [(Kind, Run); 3] = [
 ];
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
-    let style = Style::new(&arguments.output, arguments.format, !arguments.no_header, arguments.digits)?;
-    let output = Output::or_standard(&arguments.output, &arguments.force, style.content(), console)?;
-    let kind = files::key_kind(&arguments.key, console)?;
-    // A file of another kind is refused where a key of CKKS is read.
-    let run = of_kind(&SCHEMES, kind).unwrap_or(ckks::decrypt::run);
+    let &Arguments { ref output, format, no_header, digits, ref force, .. } = arguments;
+    let (style, output) = match output {
+        Some(output) => {
+            let style = Style::new(output, format, !no_header, digits)?;
+            (style, Output::or_standard(output, force, style.content(), console)?)
+        }
+        None => {
+            let style = Style::of_terminal(format, !no_header, digits)?;
+            (style, Output::terminal(console)?)
+        }
+    };
+    let kind = files::key_kind(&arguments.key, &takes::DECRYPT_KEY, console)?;
+    let run = of_kind(&SCHEMES, kind).unwrap_or_else(|| panic!("keys that the argument takes decrypt"));
     let &Arguments { ref key, ref input, release, releases, statistical_security, signed, unchecked, public, .. } =
         arguments;
     let job =

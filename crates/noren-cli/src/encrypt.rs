@@ -12,6 +12,7 @@ use crate::files;
 use crate::jobs::{Encryption, of_kind};
 use crate::outputs::{Content, Force, Output};
 use crate::tables::options::TableOptions;
+use crate::takes;
 use crate::{ckks, integers, tfhe};
 
 /// Encrypts a table of numbers, or of whole numbers with a key of exact integers or of TFHE
@@ -72,9 +73,8 @@ const SCHEMES: [(Kind, Run); 5] = [
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::or_standard(&arguments.output, &arguments.force, Content::Binary, console)?;
     let numbers = arguments.table.read(&arguments.input, console)?;
-    let kind = files::key_kind(&arguments.key, console)?;
-    // A file of another kind is refused where a key of CKKS is read.
-    let run = of_kind(&SCHEMES, kind).unwrap_or(ckks::encrypt::run);
+    let kind = files::key_kind(&arguments.key, &takes::ENCRYPT_KEY, console)?;
+    let run = of_kind(&SCHEMES, kind).unwrap_or_else(|| panic!("keys that the argument takes encrypt"));
     let &Arguments { ref key, ref input, ref bounds, ref domain, beside, ref types, .. } = arguments;
     run(Encryption { key, kind, input, numbers, bounds: bounds.as_deref(), domain, beside, types, output }, console)
 }

@@ -14,12 +14,13 @@ use crate::bootstrap::eval as bootstrap;
 use crate::ckks::eval as ckks;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::files;
 use crate::integers::eval as integers;
 use crate::lookup::eval as lookup;
 use crate::outputs::{Content, Force, Output};
 use crate::programs;
 use crate::switching::eval as switching;
+use crate::tables::decimal::Decimal;
+use crate::takes;
 use crate::tfhe::eval as tfhe;
 use crate::tfhe::lookup::Given;
 use crate::tfhe::program::Program as TfheProgram;
@@ -128,26 +129,27 @@ fn parse_log2(text: &str) -> Result<f64, String> {
 
 /// A number as it was written: programs of TFHE take whole ones of any size.
 #[derive(Debug, Clone)]
-enum Number {
-    Whole(i128),
-    Real(f64),
+struct Number {
+    text: String,
+    value: Decimal,
+}
+
+impl Number {
+    /// The number in floating point.
+    fn nearest(&self) -> f64 {
+        match self.value {
+            Decimal::Whole(whole) => whole as f64,
+            Decimal::Nearest(x) => x,
+        }
+    }
 }
 
 impl FromStr for Number {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        /// Up to here floating point numbers tell all whole numbers apart.
-        const EXACT: f64 = 9_007_199_254_740_992.0;
-        if let Ok(number) = text.parse() {
-            return Ok(Self::Whole(number));
-        }
-        match text.parse::<f64>() {
-            // 5.0 and 1e2 are whole too.
-            Ok(number) if number.fract() == 0.0 && number.abs() < EXACT => Ok(Self::Whole(number as i128)),
-            Ok(number) if number.is_finite() => Ok(Self::Real(number)),
-            _ => Err("a number is needed".to_owned()),
-        }
+        let value = Decimal::parse(text).filter(|value| !matches!(value, Decimal::Nearest(x) if !x.is_finite()));
+        value.map(|value| Self { text: text.to_owned(), value }).ok_or_else(|| "a number is needed".to_owned())
     }
 }
 
@@ -170,7 +172,7 @@ type Run = fn(&Arguments, Kind, Output, &Console) -> Result<(), Failure>;
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::or_standard(&arguments.output, &arguments.force, Content::Binary, console)?;
-    let kind = files::kind(&arguments.keys)?;
+    let kind = console.inputs().kind(&arguments.keys, &takes::EVAL_KEYS)?;
     if let (Some(path), true) = (&arguments.matrix, arguments.program != integers::NAME) {
         let needed = format!("none: {} takes none", arguments.program);
         return Err(Failure::input(path, "--matrix", "a matrix", needed));
@@ -182,7 +184,6 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     }
     let run: Run = match (arguments.program.as_str(), kind) {
         (_, kind) if ServerKeyForm::is(kind) => run_tfhe,
-        (_, Kind::TFHE_CIRCUIT_KEYS) => refuse_circuit_keys,
         (lookup::NAME, _) => run_lookup,
         (integers::NAME, _) => run_matrix,
         _ if compares => run_switching,
@@ -237,10 +238,7 @@ fn run_switching(arguments: &Arguments, _: Kind, output: Output, console: &Conso
 /// The program of switching, with the one number that it takes.
 fn decision_program(arguments: &Arguments) -> Result<DecisionProgram, Failure> {
     let Arguments { program, number, count, .. } = arguments;
-    let number = number.as_ref().map(|number| match *number {
-        Number::Whole(number) => number as f64,
-        Number::Real(number) => number,
-    });
+    let number = number.as_ref().map(Number::nearest);
     let refuse =
         |what, found: String, needed: &str| Err(Failure::Unsuitable { what, found, needed: needed.to_owned() });
     match (program.as_str(), number, *count) {
@@ -256,11 +254,6 @@ fn decision_program(arguments: &Arguments) -> Result<DecisionProgram, Failure> {
         ("argmax", ..) => Ok(DecisionProgram::Argmax),
         _ => Ok(DecisionProgram::Rank),
     }
-}
-
-fn refuse_circuit_keys(_: &Arguments, kind: Kind, _: Output, _: &Console) -> Result<(), Failure> {
-    let needed = format!("{}, such as server.keys: these are for --circuit", Kind::TFHE_KEYS);
-    Err(Failure::Unsuitable { what: "--keys", found: kind.to_string(), needed })
 }
 
 fn run_ckks(arguments: &Arguments, kind: Kind, output: Output, console: &Console) -> Result<(), Failure> {
@@ -302,10 +295,10 @@ fn run_tfhe(arguments: &Arguments, _: Kind, output: Output, console: &Console) -
     let circuit = arguments.circuit.as_deref();
     let number = match number {
         None => None,
-        Some(Number::Whole(number)) => Some(*number),
-        Some(Number::Real(number)) => {
-            let needed = "a whole number, for keys of TFHE; above 2^53 with all its digits".to_owned();
-            return Err(Failure::Unsuitable { what: "--number", found: format!("{number:?}"), needed });
+        Some(Number { value: Decimal::Whole(number), .. }) => Some(*number),
+        Some(Number { text, .. }) => {
+            let needed = "a whole number, for keys of TFHE".to_owned();
+            return Err(Failure::Unsuitable { what: "--number", found: text.clone(), needed });
         }
     };
     let failure_budget = arguments.failure_budget;

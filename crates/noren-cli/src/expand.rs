@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::jobs::{Expansion, of_kind};
 use crate::outputs::Force;
+use crate::takes;
 use crate::{bootstrap, tfhe};
 
 /// Expands evaluation, lookup, bootstrapping or TFHE server keys into a file that programs use where it lies
@@ -50,12 +51,8 @@ const SCHEMES: [(Kind, Run); 7] = [
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let Arguments { input, output, force } = arguments;
-    let kind = files::kind(input)?;
-    let Some(run) = of_kind(&SCHEMES, kind) else {
-        let needed = [Kind::EVALUATION_KEYS, Kind::LOOKUP_KEYS, Kind::BOOTSTRAP_KEYS].map(Kind::name).join(", ");
-        let (found, needed) = (kind.to_string(), format!("{needed}, or {}", Kind::TFHE_KEYS));
-        return Err(Failure::file(input)(noren::Error::WrongKind { found, needed }));
-    };
+    let kind = console.inputs().kind(input, &takes::EXPAND_INPUT)?;
+    let run = of_kind(&SCHEMES, kind).unwrap_or_else(|| panic!("keys that the argument takes are expanded"));
     run(Expansion { input, output, force }, console)
 }
 
@@ -63,11 +60,11 @@ fn evaluation_keys<C: FileContext<Parameters: Describe>>(job: Expansion<'_>, con
 where
     EvaluationKeys: ExpandedFileKey<C>,
 {
-    let open = || files::open_evaluation_keys::<C>(job.input, console);
+    let open = || files::open_evaluation_keys::<C>(job.input, &takes::EXPAND_INPUT, console);
     job.run(console, open, |keys, to| Ok(keys.write_expanded(to)?))
 }
 
 fn lookup_keys(job: Expansion<'_>, console: &Console) -> Result<(), Failure> {
-    let open = || files::open_lookup_keys(job.input, console);
+    let open = || files::open_lookup_keys(job.input, &takes::EXPAND_INPUT, console);
     job.run(console, open, |keys, to| Ok(keys.write_expanded(to)?))
 }

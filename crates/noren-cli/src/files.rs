@@ -1,29 +1,28 @@
 //! noren's own files.
 
-use std::io::Read;
 use std::path::Path;
 
 use noren::lookup::LookupKeyFile;
 use noren::wire::{ExpandedFileKey, FileContext, FileKey, Kind, Limits, Object};
 use noren::{EvaluationKeys, Security, bfv, tfhe};
-use noren_files::encrypted;
-use noren_rlwe::wire::header::{HEADER_BYTES, Header};
+use noren_rlwe::wire::header::Header;
 use noren_rlwe::wire::items::Items;
 use noren_rlwe::wire::key_file::KeyFile;
-use noren_rlwe::wire::regular;
 use zeroize::Zeroizing;
 
 use crate::console::Console;
 use crate::describe::Describe;
 use crate::failure::Failure;
 use crate::streams::names_standard_input;
+use crate::takes::Takes;
 
 /// Reads a key with its parameters; refuses those that promise too little security.
 pub(crate) fn read_key<C: FileContext<Parameters: Describe>, K: FileKey<C>>(
     path: &Path,
+    takes: &Takes,
     console: &Console,
 ) -> Result<KeyFile<C, K>, Failure> {
-    let key: KeyFile<C, K> = read_perhaps_decrypted(path, console)?;
+    let key: KeyFile<C, K> = read_perhaps_decrypted(path, takes, console)?;
     admit(key.context.parameters(), path, console)?;
     Ok(key)
 }
@@ -33,46 +32,52 @@ fn read_or_map<K: Object<Context = ()>>(
     path: &Path,
     expanded: Kind,
     map: impl FnOnce(&Path, &Limits) -> noren::Result<K>,
+    takes: &Takes,
     console: &Console,
 ) -> Result<K, Failure> {
-    if kind(path)? != expanded {
-        return console.inputs().read(&(), path);
+    if console.inputs().kind(path, takes)? != expanded {
+        return console.inputs().read(&(), path, takes);
     }
-    console.inputs().verify(path)?;
+    console.inputs().verify(path, takes)?;
     map(path, &Limits::default()).map_err(Failure::file(path))
 }
 
 /// Reads evaluation keys with their parameters, or maps those of an expanded file; refuses those that promise too little security.
 pub(crate) fn open_evaluation_keys<C: FileContext<Parameters: Describe>>(
     path: &Path,
+    takes: &Takes,
     console: &Console,
 ) -> Result<KeyFile<C, EvaluationKeys>, Failure>
 where
     EvaluationKeys: ExpandedFileKey<C>,
 {
     let expanded = KeyFile::<C, EvaluationKeys>::EXPANDED_KIND;
-    let keys: KeyFile<C, EvaluationKeys> = read_or_map(path, expanded, KeyFile::map, console)?;
+    let keys: KeyFile<C, EvaluationKeys> = read_or_map(path, expanded, KeyFile::map, takes, console)?;
     admit(keys.context.parameters(), path, console)?;
     Ok(keys)
 }
 
 /// Reads lookup keys with their parameters, or maps those of an expanded file; refuses those that promise too little security.
-pub(crate) fn open_lookup_keys(path: &Path, console: &Console) -> Result<LookupKeyFile, Failure> {
-    let keys = read_or_map(path, Kind::EXPANDED_LOOKUP_KEYS, LookupKeyFile::map, console)?;
+pub(crate) fn open_lookup_keys(path: &Path, takes: &Takes, console: &Console) -> Result<LookupKeyFile, Failure> {
+    let keys = read_or_map(path, Kind::EXPANDED_LOOKUP_KEYS, LookupKeyFile::map, takes, console)?;
     admit(keys.context.parameters(), path, console)?;
     Ok(keys)
 }
 
 /// Reads a key of TFHE with its parameters; refuses those that promise too little security.
-pub(crate) fn read_tfhe_key<K: tfhe::FileKey>(path: &Path, console: &Console) -> Result<tfhe::KeyFile<K>, Failure> {
-    let file: tfhe::KeyFile<K> = read_perhaps_decrypted(path, console)?;
+pub(crate) fn read_tfhe_key<K: tfhe::FileKey>(
+    path: &Path,
+    takes: &Takes,
+    console: &Console,
+) -> Result<tfhe::KeyFile<K>, Failure> {
+    let file: tfhe::KeyFile<K> = read_perhaps_decrypted(path, takes, console)?;
     admit_security(file.parameters.spec().torus.security, path, console)?;
     Ok(file)
 }
 
 /// Maps expanded server keys of TFHE; refuses those whose parameters promise too little security.
-pub(crate) fn map_tfhe_keys(path: &Path, console: &Console) -> Result<tfhe::ServerKeyFile, Failure> {
-    console.inputs().verify(path)?;
+pub(crate) fn map_tfhe_keys(path: &Path, takes: &Takes, console: &Console) -> Result<tfhe::ServerKeyFile, Failure> {
+    console.inputs().verify(path, takes)?;
     let file = tfhe::ServerKeyFile::map(path, &Limits::default(), None).map_err(Failure::file(path))?;
     admit_security(file.context.parameters().spec().torus.security, path, console)?;
     Ok(file)
@@ -81,9 +86,10 @@ pub(crate) fn map_tfhe_keys(path: &Path, console: &Console) -> Result<tfhe::Serv
 /// Reads parameters; refuses those that promise too little security.
 pub(crate) fn read_parameters<P: Object<Context = ()> + Describe>(
     path: &Path,
+    takes: &Takes,
     console: &Console,
 ) -> Result<P, Failure> {
-    let parameters: P = console.inputs().read(&(), path)?;
+    let parameters: P = console.inputs().read(&(), path, takes)?;
     admit(&parameters, path, console)?;
     Ok(parameters)
 }
@@ -91,31 +97,28 @@ pub(crate) fn read_parameters<P: Object<Context = ()> + Describe>(
 /// Reads parameters that are not used but shown; warns where they promise no security.
 pub(crate) fn read_parameters_to_show<P: Object<Context = ()> + Describe>(
     path: &Path,
+    takes: &Takes,
     console: &Console,
 ) -> Result<P, Failure> {
-    let parameters: P = console.inputs().read(&(), path)?;
+    let parameters: P = console.inputs().read(&(), path, takes)?;
     warn_of(parameters.rlwe().security(), path, console);
     Ok(parameters)
 }
 
 /// The parameters of exact integers in a file of them, or in one of keys, of which no more is read; refuses those that
 /// promise too little security.
-pub(crate) fn read_integer_parameters(path: &Path, console: &Console) -> Result<bfv::Parameters, Failure> {
+pub(crate) fn read_integer_parameters(
+    path: &Path,
+    takes: &Takes,
+    console: &Console,
+) -> Result<bfv::Parameters, Failure> {
     /// More bytes than parameters and their frame take.
     const MOST_BYTES: u64 = 1 << 16;
-    let kind = kind(path)?;
-    match kind {
-        Kind::INTEGER_SECRET_KEY
-        | Kind::INTEGER_PUBLIC_KEY
-        | Kind::INTEGER_EVALUATION_KEYS
-        | Kind::EXPANDED_INTEGER_EVALUATION_KEYS
-        | Kind::LOOKUP_KEYS
-        | Kind::EXPANDED_LOOKUP_KEYS => {}
-        _ => return read_parameters(path, console),
+    let kind = console.inputs().kind(path, takes)?;
+    if kind == Kind::INTEGER_PARAMETERS {
+        return read_parameters(path, takes, console);
     }
-    if !kind.is_secret() {
-        console.inputs().verify(path)?;
-    }
+    console.inputs().verify(path, takes)?;
     let mut items = Items::open(path, kind, &Limits::default()).map_err(Failure::file(path))?;
     let parameters = items.read(1, MOST_BYTES).and_then(|reader| {
         let missing = || noren::Error::Wire { what: kind.name(), reason: noren::wire::Reason::Fingerprint };
@@ -130,10 +133,14 @@ pub(crate) fn read_integer_parameters(path: &Path, console: &Console) -> Result<
 }
 
 /// Reads a key; a secret one may be under a passphrase, and is not kept in any other form.
-fn read_perhaps_decrypted<K: Object<Context = ()>>(path: &Path, console: &Console) -> Result<K, Failure> {
-    let decrypted = if K::KIND.is_secret() { console.inputs().decrypted(path)? } else { None };
+fn read_perhaps_decrypted<K: Object<Context = ()>>(
+    path: &Path,
+    takes: &Takes,
+    console: &Console,
+) -> Result<K, Failure> {
+    let decrypted = if K::KIND.is_secret() { console.inputs().decrypted_for(path, takes)? } else { None };
     let Some(content) = decrypted else {
-        return console.inputs().read(&(), path);
+        return console.inputs().read(&(), path, takes);
     };
     let key = K::from_bytes(&(), &content).map_err(Failure::file(path));
     console.inputs().forget();
@@ -141,8 +148,13 @@ fn read_perhaps_decrypted<K: Object<Context = ()>>(path: &Path, console: &Consol
 }
 
 /// Reads what belongs to a context, such as an encrypted table.
-pub(crate) fn read<O: Object>(context: &O::Context, path: &Path, console: &Console) -> Result<O, Failure> {
-    console.inputs().read(context, path)
+pub(crate) fn read<O: Object>(
+    context: &O::Context,
+    path: &Path,
+    takes: &Takes,
+    console: &Console,
+) -> Result<O, Failure> {
+    console.inputs().read(context, path, takes)
 }
 
 /// The bytes of any of noren's files, or of standard input, which may be secret.
@@ -151,34 +163,19 @@ pub(crate) fn read_bytes(path: &Path, console: &Console) -> Result<Zeroizing<Vec
 }
 
 /// The kind of key in a file; a secret one may be under a passphrase, which is then asked for.
-pub(crate) fn key_kind(path: &Path, console: &Console) -> Result<Kind, Failure> {
+pub(crate) fn key_kind(path: &Path, takes: &Takes, console: &Console) -> Result<Kind, Failure> {
     if names_standard_input(path) {
-        return kind(path);
+        return console.inputs().kind(path, takes);
     }
-    match console.inputs().decrypted(path)? {
+    match console.inputs().decrypted_for(path, takes)? {
         Some(content) => {
             let header = Header::parse(&content).map_err(|reason| noren::Error::Wire { what: "the key", reason });
-            Ok(header.map_err(Failure::file(path))?.kind)
+            let kind = header.map_err(Failure::file(path))?.kind;
+            takes.check(path, kind)?;
+            Ok(kind)
         }
-        None => kind(path),
+        None => console.inputs().kind(path, takes),
     }
-}
-
-/// The kind of object in a file, by its first bytes.
-pub(crate) fn kind(path: &Path) -> Result<Kind, Failure> {
-    if names_standard_input(path) {
-        let needed = "a file: tables alone are read from standard input";
-        return Err(Failure::input(path, "the input", "standard input", needed));
-    }
-    let mut bytes = Vec::with_capacity(HEADER_BYTES);
-    let read = regular::open(path).and_then(|file| file.take(HEADER_BYTES as u64).read_to_end(&mut bytes));
-    read.map_err(|source| Failure::Io { path: path.to_owned(), source })?;
-    if encrypted::is_encrypted(&bytes) {
-        let (found, needed) = ("a file under a passphrase".to_owned(), "one in clear".to_owned());
-        return Err(Failure::file(path)(noren::Error::WrongKind { found, needed }));
-    }
-    let header = Header::parse(&bytes).map_err(|reason| noren::Error::Wire { what: "the file", reason });
-    Ok(header.map_err(Failure::file(path))?.kind)
 }
 
 /// Refuses parameters that promise less security than is asked for; warns of those that promise none.

@@ -6,27 +6,37 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
-use noren::wire::{Limits, Object};
+use noren::KeyId;
+use noren::wire::{Kind, Limits, Object};
 use noren_files::encrypted;
-use noren_files::signature::{self, Name};
+use noren_files::signature::{self, Wanted};
 use noren_files::signer::Signer;
 use noren_rlwe::wire::file;
+use noren_rlwe::wire::header::{HEADER_BYTES, Header};
+use noren_rlwe::wire::regular;
 use zeroize::Zeroizing;
 
 use crate::failure::Failure;
 use crate::passphrases::Question;
 use crate::progress;
 use crate::streams::names_standard_input;
+use crate::takes::Takes;
+
+/// The heading of the options that all verbs have, which follow their own.
+pub(crate) const GLOBAL: &str = "Options of all verbs";
 
 /// The options of all verbs about the files that they read.
 #[derive(Debug, Default, Args)]
 pub(crate) struct InputOptions {
     /// Take the passphrase of the secret key from the first line of FILE [default: NOREN_PASSPHRASE, or the terminal]
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "FILE")]
     pub(crate) passphrase_file: Option<PathBuf>,
-    /// Refuse files of noren, but for secret keys, that this signer has not signed: signing.pub; see `noren verify`
-    #[arg(long, global = true, value_name = "FILE")]
+    /// Refuse files of noren that this signer has not signed, but for your own secret key: signing.pub; see `noren verify`
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "FILE")]
     pub(crate) signer: Option<PathBuf>,
+    /// Refuse signed keys and ciphertexts of another owner: the identity of a secret key, 32 digits that `noren verify` shows
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "ID", requires = "signer", value_parser = parse_owner)]
+    pub(crate) owner: Option<KeyId>,
 }
 
 /// Opens files as the options have it.
@@ -34,6 +44,8 @@ pub(crate) struct Inputs {
     passphrase_file: Option<PathBuf>,
     /// Whose signature is asked for.
     signer: Option<Signer>,
+    /// Whose keys and ciphertexts are needed.
+    owner: Option<KeyId>,
     /// The secret key that was decrypted: its passphrase is asked for, and its work done, once.
     secret: Mutex<Option<Decrypted>>,
     /// Standard input was read: it ends once.
@@ -49,9 +61,9 @@ struct Decrypted {
 impl Inputs {
     /// Reads the signer's key.
     pub(crate) fn new(options: InputOptions) -> Result<Self, Failure> {
-        let InputOptions { passphrase_file, signer } = options;
+        let InputOptions { passphrase_file, signer, owner } = options;
         let signer = signer.as_deref().map(Signer::read).transpose()?;
-        Ok(Self { passphrase_file, signer, secret: Mutex::new(None), standard_was_read: AtomicBool::new(false) })
+        Ok(Self { passphrase_file, signer, owner, secret: Mutex::new(None), standard_was_read: AtomicBool::new(false) })
     }
 
     /// Whose signature is asked for, if one is.
@@ -59,29 +71,60 @@ impl Inputs {
         self.signer.as_ref()
     }
 
-    /// Refuses a file that is not signed as it was asked for, which is read for that piece by piece: for files that are mapped, or
-    /// read piece by piece themselves, behind which nobody may have changed them.
-    pub(crate) fn verify(&self, path: &Path) -> Result<(), Failure> {
+    /// What a signature must say of a file that may be anything.
+    pub(crate) const fn wanted_of_any(&self, any_name: bool) -> Wanted<'static> {
+        Wanted { any_name, kinds: &[], owner: self.owner }
+    }
+
+    /// What a signature must say of the file of an argument.
+    fn wanted(&self, takes: &Takes) -> Wanted<'static> {
+        Wanted { any_name: false, kinds: takes.kinds, owner: self.owner.filter(|_| takes.has_owner) }
+    }
+
+    /// The kind of object in a file, by its first bytes; refuses kinds that the argument does not take.
+    pub(crate) fn kind(&self, path: &Path, takes: &Takes) -> Result<Kind, Failure> {
+        let kind = header_kind(path)?;
+        takes.check(path, kind)?;
+        Ok(kind)
+    }
+
+    /// Refuses a file of another kind than the argument takes, and one that is not signed as it was asked for, which is read for
+    /// that piece by piece: for files that are mapped, or read piece by piece themselves, behind which nobody may have changed
+    /// them.
+    pub(crate) fn verify(&self, path: &Path, takes: &Takes) -> Result<(), Failure> {
+        self.kind(path, takes)?;
+        if takes.is_own_secret { Ok(()) } else { self.verify_as(path, &self.wanted(takes)) }
+    }
+
+    /// Refuses a file that is not signed as it was asked for; it may be anything.
+    pub(crate) fn verify_any(&self, path: &Path) -> Result<(), Failure> {
+        self.verify_as(path, &self.wanted_of_any(false))
+    }
+
+    fn verify_as(&self, path: &Path, wanted: &Wanted<'_>) -> Result<(), Failure> {
         if let Some(signer) = &self.signer {
             refuse_unsigned(path)?;
-            signature::verify_file(path, signer, Name::Same)?;
+            signature::verify_file(path, signer, wanted)?;
         }
         Ok(())
     }
 
     /// The object in a file. Where a signature is asked for, the bytes that are verified are those that are parsed.
-    pub(crate) fn read<O: Object>(&self, context: &O::Context, path: &Path) -> Result<O, Failure> {
+    pub(crate) fn read<O: Object>(&self, context: &O::Context, path: &Path, takes: &Takes) -> Result<O, Failure> {
         let _shown = progress::spinner(format!("reading {}", path.display()));
         let limits = Limits::default();
         if names_standard_input(path) {
-            self.verify(path)?;
+            if self.signer.is_some() {
+                refuse_unsigned(path)?;
+            }
             let bytes = self.bytes(path, limits.max_bytes)?;
             return O::from_bytes_within(context, &bytes, &limits).map_err(Failure::file(path));
         }
+        self.kind(path, takes)?;
         match &self.signer {
-            Some(signer) if !O::KIND.is_secret() => {
-                let bytes = file::read(path, limits.max_bytes)?;
-                signature::verify_bytes(path, &bytes, signer, Name::Same)?;
+            Some(signer) if !takes.is_own_secret => {
+                let bytes = Zeroizing::new(file::read(path, limits.max_bytes)?);
+                signature::verify_bytes(path, &bytes, signer, &self.wanted(takes))?;
                 O::from_bytes_within(context, &bytes, &limits).map_err(Failure::file(path))
             }
             _ => O::read_file(context, path, &limits).map_err(Failure::file(path)),
@@ -131,10 +174,49 @@ impl Inputs {
         Ok(Some(content))
     }
 
+    /// The plaintext of a key under a passphrase, for an argument; `None` for a file in clear, and where the argument takes
+    /// signed files alone: what a signature says of one under a passphrase is not what is in it.
+    pub(crate) fn decrypted_for(&self, path: &Path, takes: &Takes) -> Result<Option<Arc<Zeroizing<Vec<u8>>>>, Failure> {
+        if self.signer.is_some() && !takes.is_own_secret { Ok(None) } else { self.decrypted(path) }
+    }
+
     /// Wipes what was decrypted.
     pub(crate) fn forget(&self) {
         *self.secret.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
+}
+
+/// The kind of object in a file, by its first bytes.
+pub(crate) fn header_kind(path: &Path) -> Result<Kind, Failure> {
+    if names_standard_input(path) {
+        let needed = "a file: tables alone are read from standard input";
+        return Err(Failure::input(path, "the input", "standard input", needed));
+    }
+    let mut bytes = Vec::with_capacity(HEADER_BYTES);
+    let read = regular::open(path).and_then(|file| file.take(HEADER_BYTES as u64).read_to_end(&mut bytes));
+    read.map_err(|source| Failure::Io { path: path.to_owned(), source })?;
+    if encrypted::is_encrypted(&bytes) {
+        let (found, needed) = ("a file under a passphrase".to_owned(), "one in clear".to_owned());
+        return Err(Failure::file(path)(noren::Error::WrongKind { found, needed }));
+    }
+    let header = Header::parse(&bytes).map_err(|reason| noren::Error::Wire { what: "the file", reason });
+    Ok(header.map_err(Failure::file(path))?.kind)
+}
+
+impl Takes {
+    /// Refuses a file of a kind that the argument does not take.
+    pub(crate) fn check(&self, path: &Path, kind: Kind) -> Result<(), Failure> {
+        if self.kinds.contains(&kind) {
+            return Ok(());
+        }
+        let (found, needed) = (kind.to_string(), format!("{}, for {}", self.words, self.argument));
+        Err(Failure::file(path)(noren::Error::WrongKind { found, needed }))
+    }
+}
+
+/// The identity of a secret key.
+fn parse_owner(text: &str) -> Result<KeyId, String> {
+    KeyId::from_hex(text).ok_or_else(|| "32 hexadecimal digits are needed, as noren verify shows them".to_owned())
 }
 
 /// Refuses standard input where a signature is needed, which lies beside a file.

@@ -12,13 +12,14 @@ use noren::programs::IntegerLayout;
 use noren::programs::Layout;
 use noren::programs::columns;
 use noren::wire::{FileContext, Form, Kind, Limits, Object, Reader};
-use noren::{KeyId, SecretKey, bfv, ckks, tfhe};
+use noren::{SecretKey, bfv, ckks, tfhe};
 use noren_files::encrypted;
 use noren_rlwe::key_use::KeyUse;
 use noren_rlwe::parameters::Parameters;
 use noren_rlwe::wire::expanded::MappedContainer;
 use noren_rlwe::wire::file;
 use noren_rlwe::wire::header::{Encoding, Header};
+use noren_rlwe::wire::owners;
 use noren_rlwe::wire::section::Section;
 use serde::Serialize;
 
@@ -53,11 +54,6 @@ mod tags {
     pub(super) const CIPHERTEXT_SEED: u16 = 0x0101;
     /// Of a ciphertext: its first half.
     pub(super) const CIPHERTEXT_FIRST: u16 = 0x0110;
-    /// Of a key or a ciphertext: the identity of its secret key.
-    pub(super) const OWNER: u16 = 0x0103;
-    /// Of keys, and of ciphertexts, of TFHE: their name.
-    pub(super) const TFHE_KEYS: u16 = 0x0101;
-    pub(super) const TFHE_CIPHERTEXTS: u16 = 0x0001;
     /// Of an evaluation key: the exponent of its automorphism, 0 for relinearisation.
     pub(super) const ELEMENT: u16 = 0x0101;
     /// Of an evaluation key: its first digit.
@@ -128,7 +124,7 @@ struct Encrypted {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
-    console.inputs().verify(&arguments.file)?;
+    console.inputs().verify_any(&arguments.file)?;
     if names_standard_input(&arguments.file) {
         return inspect_standard_input(&arguments.file, console);
     }
@@ -232,7 +228,7 @@ impl Report {
             sections: Some(reader.sections().len()),
             form: if EXPANDED.contains(&kind) { Some("expanded") } else { form },
             fingerprint: short_fingerprint(&reader.header().fingerprint),
-            owner: owner(kind, reader.sections())?.map(|key| key.to_string()),
+            owner: owners::of_sections(kind, reader.sections()).map(|key| key.to_string()),
             digest: "ok",
             parameters: None,
             tfhe: None,
@@ -358,39 +354,6 @@ fn layout(
     let section = reader.take(tags::LAYOUT)?;
     let text = std::str::from_utf8(section.bytes()?).map_err(|error| section.value("the layout", error, "UTF-8"))?;
     Ok(serde_json::from_str(&checked(text)?).ok())
-}
-
-/// The identity of the secret key that a file belongs to, if its sections say so.
-fn owner(kind: Kind, sections: &[Section<'_>]) -> noren::Result<Option<KeyId>> {
-    let bytes = |s: &&Section<'_>| s.encoding() == Encoding::Bytes;
-    let find =
-        |first: u32, tag| sections.iter().filter(bytes).find(|s| s.place().item >= first && s.place().tag == tag);
-    let name = |section: Option<&Section<'_>>| section.map(|s| Ok(KeyId(s.array()?))).transpose();
-    match kind {
-        Kind::TFHE_SECRET_KEY
-        | Kind::TFHE_KEYS
-        | Kind::TFHE_LIGHT_KEYS
-        | Kind::TFHE_SERVER_KEYS
-        | Kind::TFHE_CIRCUIT_KEYS => name(find(1, tags::TFHE_KEYS)),
-        Kind::TFHE_CIPHERTEXTS | Kind::TFHE_BITS | Kind::TFHE_INTEGERS | Kind::TFHE_SEEDED_CIPHERTEXTS => {
-            name(find(0, tags::TFHE_CIPHERTEXTS))
-        }
-        Kind::TFHE_COLUMNS => name(find(1, tags::TFHE_CIPHERTEXTS)),
-        // The first key leads from the main secret to the sparse one, that of switching to the secret of the ciphertexts.
-        Kind::KEY_SWITCH_KEY
-        | Kind::LOOKUP_KEYS
-        | Kind::EXPANDED_LOOKUP_KEYS
-        | Kind::SWITCH_KEYS
-        | Kind::SWITCHING_KEYS => {
-            let both = find(0, tags::OWNER).map(|section| section.array::<{ 2 * KeyId::BYTES }>()).transpose()?;
-            let of_lookups = matches!(kind, Kind::LOOKUP_KEYS | Kind::EXPANDED_LOOKUP_KEYS);
-            let at = if of_lookups { KeyId::BYTES } else { 0 };
-            Ok(both.map(|ids| KeyId(std::array::from_fn(|i| ids[at + i]))))
-        }
-        // Sections of other libraries have other meanings.
-        _ if kind.since() > 1 && Kind::ALL.contains(&kind) => name(find(0, tags::OWNER)),
-        _ => Ok(None),
-    }
 }
 
 /// The evaluation keys, with `before` items before them.

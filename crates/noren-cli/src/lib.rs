@@ -26,6 +26,7 @@
 //! | `jobs` | what `encrypt`, `decrypt` and `expand` ask of the scheme of a key |
 //! | `seeds` | seeds of the system |
 //! | `inputs` | what all verbs ask of the files that they read |
+//! | `takes` | the files of noren that arguments of verbs take |
 //! | `passphrases` | where passphrases come from |
 //! | `output_set` | several files that appear together, or not at all |
 //! | `key_files` | the key files of an owner, which appear together |
@@ -77,7 +78,8 @@ mod stages;
 mod streams;
 mod switching;
 mod tables;
+mod takes;
 mod tfhe;
 
-pub use command::run;
+pub use command::{run, run_in};
 pub use tables::format::table_shape;

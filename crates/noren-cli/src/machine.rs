@@ -1,9 +1,6 @@
 //! This machine: processor and memory, as far as the system tells.
 
-use std::path::PathBuf;
-use std::{env, fs};
-
-use crate::failure::Failure;
+use std::fs;
 
 /// The name of the processor.
 pub(crate) fn cpu() -> Option<String> {
@@ -32,17 +29,6 @@ pub(crate) fn reset_peak_rss() {
 /// How many threads run at once.
 pub(crate) fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-/// The program `noren`, to be started again: this one, or, where the Python package runs the tool, the one beside the interpreter.
-pub(crate) fn program() -> Result<PathBuf, Failure> {
-    let own = env::current_exe().map_err(|error| Failure::Program {
-        program: "noren".to_owned(),
-        reason: format!("its own file is not found: {error}"),
-    })?;
-    let beside = own.with_file_name("noren");
-    let is_tool = own.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with("noren"));
-    Ok(if is_tool || !beside.is_file() { own } else { beside })
 }
 
 /// The bytes in a line such as `VmHWM:     123 kB`.

@@ -101,6 +101,17 @@ impl Output {
         Ok(Self { path: STANDARD.into(), existing: Existing::Keep, standard: true })
     }
 
+    /// The terminal, for people who look at numbers. Where there is none, an output must be named, so that no number gets into a
+    /// log by accident.
+    pub(crate) fn terminal(console: &Console) -> Result<Self, Failure> {
+        if !io::stdout().is_terminal() {
+            let (found, needed) = ("none, and no terminal", "-o FILE; in a pipe -o - and --format, such as csv");
+            return Err(Failure::Unsuitable { what: "--output", found: found.to_owned(), needed: needed.to_owned() });
+        }
+        console.report_on_standard_error();
+        Ok(Self { path: TERMINAL.into(), existing: Existing::Keep, standard: true })
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -159,6 +170,9 @@ pub(crate) fn size(path: &Path) -> Result<u64, Failure> {
     let found = fs::metadata(path).map_err(|source| Failure::Io { path: path.to_owned(), source })?;
     Ok(found.len())
 }
+
+/// What a report calls the terminal.
+const TERMINAL: &str = "to the terminal";
 
 /// How hidden names begin and end.
 pub(crate) const HIDDEN: [&str; 2] = [".noren-", ".tmp"];

@@ -13,6 +13,7 @@ use crate::describe::{Ckks, Describe, Description, Grid, Tfhe};
 use crate::failure::Failure;
 use crate::files;
 use crate::outputs::{Content, Force, Output};
+use crate::takes;
 
 /// Chooses, checks and shows parameters
 #[derive(Debug, Args)]
@@ -167,22 +168,21 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         Verb::Choose(choose) => choose.run(console),
         Verb::Check(check) => check.run(console),
         Verb::Slots(slots) => slots.run(console),
-        Verb::Show { file } if files::kind(file)? == Kind::TFHE_PARAMETERS => {
-            let parameters = files::read::<tfhe::Parameters>(&(), file, console)?;
+        Verb::Show { file } if console.inputs().kind(file, &takes::PARAMS_FILE)? == Kind::TFHE_PARAMETERS => {
+            let parameters = files::read::<tfhe::Parameters>(&(), file, &takes::PARAMS_FILE, console)?;
             console.report(&Description::Tfhe(Tfhe::new(&parameters)))
         }
-        Verb::Show { file } if is_of_integers(file)? => {
-            console.report(&files::read_parameters_to_show::<bfv::Parameters>(file, console)?.describe())
-        }
-        Verb::Show { file } => {
-            console.report(&files::read_parameters_to_show::<ckks::Parameters>(file, console)?.describe())
-        }
+        Verb::Show { file } if is_of_integers(file, console)? => console
+            .report(&files::read_parameters_to_show::<bfv::Parameters>(file, &takes::PARAMS_FILE, console)?.describe()),
+        Verb::Show { file } => console.report(
+            &files::read_parameters_to_show::<ckks::Parameters>(file, &takes::PARAMS_FILE, console)?.describe(),
+        ),
     }
 }
 
 /// Whether a file holds parameters of exact integers.
-fn is_of_integers(file: &Path) -> Result<bool, Failure> {
-    Ok(files::kind(file)? == Kind::INTEGER_PARAMETERS)
+fn is_of_integers(file: &Path, console: &Console) -> Result<bool, Failure> {
+    Ok(console.inputs().kind(file, &takes::PARAMS_FILE)? == Kind::INTEGER_PARAMETERS)
 }
 
 impl Choose {
@@ -218,7 +218,8 @@ impl Choose {
 impl Check {
     fn run(&self, console: &Console) -> Result<(), Failure> {
         let output = self.wanted.output(console)?;
-        let integers = self.modulus.is_some() || self.file.as_deref().map_or(Ok(false), is_of_integers)?;
+        let integers =
+            self.modulus.is_some() || self.file.as_deref().map_or(Ok(false), |file| is_of_integers(file, console))?;
         if integers {
             let parameters = self.parameters(console, |check| Ok(check.integer_spec().build()?))?;
             return report(&parameters, output, parameters.describe(), console);
@@ -235,7 +236,7 @@ impl Check {
     ) -> Result<P, Failure> {
         let Some(file) = &self.file else { return build(self) };
         // The security that the file states was checked while reading; this is that of the user.
-        let parameters: P = files::read_parameters_to_show(file, console)?;
+        let parameters: P = files::read_parameters_to_show(file, &takes::PARAMS_FILE, console)?;
         let rlwe = parameters.rlwe();
         security::check("parameters", rlwe.degree(), rlwe.secret(), rlwe.log_qp(), self.wanted.security)
             .map_err(Failure::file(file))?;

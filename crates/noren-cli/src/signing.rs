@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use noren::wire::Existing;
 use noren_files::passphrase::Work;
-use noren_files::signature::{self, Name, Signed};
+use noren_files::signature::{self, Signed};
 use noren_files::signing_key::SigningKey;
 use serde::Serialize;
 
@@ -55,7 +55,8 @@ pub(crate) struct Sign {
 /// Verifies files by the signatures beside them
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Other verbs take --signer too: then every file of noren that they read, but for secret keys, must be signed.\n\n\
+    after_help = "Other verbs take --signer too: then every file of noren that they read must be signed, but for the secret key of \
+        decrypt and of keygen --add, which is your own.\n\n\
         Example:\n  noren verify mean.ct risk.ct --signer signer/signing.pub"
 )]
 pub(crate) struct Verify {
@@ -139,14 +140,14 @@ impl Sign {
 
 impl Verify {
     pub(crate) fn run(&self, console: &Console) -> Result<(), Failure> {
-        let name = if self.any_name { Name::Any } else { Name::Same };
         // The arguments have a signer wherever this verb is.
         let Some(signer) = console.inputs().signer() else {
             let needed = "signing.pub of the signer".to_owned();
             return Err(Failure::Unsuitable { what: "--signer", found: "none".to_owned(), needed });
         };
+        let wanted = console.inputs().wanted_of_any(self.any_name);
         let verified = self.files.iter().map(|path| {
-            let found = signature::verify_file(path, signer, name)?;
+            let found = signature::verify_file(path, signer, &wanted)?;
             Ok(Verified { path: path.clone(), comment: found.comment().to_owned() })
         });
         let files = verified.collect::<Result<Vec<_>, Failure>>()?;

@@ -93,6 +93,24 @@ pub enum Reason {
         /// The name of the file.
         needed: String,
     },
+    /// The signature is of a file for another use.
+    #[error(
+        "it was signed as that of another {what}: found {found}, needed: {needed}: it is no substitute for the other file"
+    )]
+    Purpose {
+        /// What differs: kind or owner.
+        what: &'static str,
+        /// That in the signature, or in the file.
+        found: String,
+        /// That which is needed.
+        needed: String,
+    },
+    /// The signature of a container does not say what it is for.
+    #[error(
+        "its signature does not say of which kind it is and whose: it was made by minisign or by an early version; ask its signer \
+         to sign it again with `noren sign`"
+    )]
+    NoPurpose,
     /// A name cannot be part of a signature.
     #[error("its name has {found}, which no signature can hold: rename it")]
     Unnameable {

@@ -8,8 +8,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use blake2::{Blake2b512, Digest};
 use noren_ring::interrupt;
 use noren_rlwe::error::Error as LibraryError;
+use noren_rlwe::owner::KeyId;
 use noren_rlwe::wire::file::{self, Access};
 use noren_rlwe::wire::header::{HEADER_BYTES, Header};
+use noren_rlwe::wire::kind::Kind;
+use noren_rlwe::wire::owners;
 use noren_rlwe::wire::publish::{Destination, Existing};
 use noren_rlwe::wire::regular;
 
@@ -23,7 +26,8 @@ use crate::text;
 ///
 /// Its file has four lines: a comment that nobody has signed; the base64 of `ED`, the identity of the key and the first
 /// signature; `trusted comment: ` and the comment; and the base64 of the second signature. The comment that is made here is
-/// `timestamp:SECONDS`, `file:NAME`, `hashed` and, for a container of noren, `kind:KIND`, with a tab between two.
+/// `timestamp:SECONDS`, `file:NAME`, `hashed` and, for a container of noren, `kind:KIND` and `owner:ID`, with a tab between
+/// two: ID is the identity of the secret key in hexadecimal, or `none` where the container says none.
 #[derive(Debug, Clone)]
 pub struct Signature {
     id: [u8; 8],
@@ -35,13 +39,15 @@ pub struct Signature {
 /// The hash of a file that is signed.
 pub struct Hash([u8; 64]);
 
-/// The condition on names of files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Name {
-    /// That under which it was signed.
-    Same,
-    /// Any one.
-    Any,
+/// What a signature must say of a file, beside that its content was signed.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wanted<'a> {
+    /// Whether the file may have been signed under another name.
+    pub any_name: bool,
+    /// The kinds of objects of which the file must have one; without any, it may be anything.
+    pub kinds: &'a [Kind],
+    /// Whose keys and ciphertexts are needed. What belongs to nobody, such as parameters, serves all owners.
+    pub owner: Option<KeyId>,
 }
 
 /// How the first field of a signature begins: the algorithm, Ed25519 of a hash.
@@ -50,6 +56,12 @@ const HASHED: [u8; 2] = *b"ED";
 const TRUSTED: &str = "trusted comment: ";
 /// How the part of the comment begins that names the file.
 const FILE: &str = "file:";
+/// How the part of the comment begins that says what is in a container.
+const KIND: &str = "kind:";
+/// How the part of the comment begins that says whose it is.
+const OWNER: &str = "owner:";
+/// The owner of what belongs to nobody.
+const NOBODY: &str = "none";
 /// The suffix of the name of a signature.
 const EXTENSION: &str = ".minisig";
 const WHAT: &str = "the signature";
@@ -83,8 +95,14 @@ pub fn sign(path: &Path, key: &SigningKey, existing: Existing) -> Result<Signed>
     }
     let (hash, kind) = hash_file(path)?;
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
-    let kind = kind.map_or_else(String::new, |kind| format!("\tkind:{kind}"));
-    let comment = format!("timestamp:{seconds}\t{FILE}{name}\thashed{kind}");
+    let purpose = match kind {
+        None => String::new(),
+        Some(kind) => {
+            let owner = owners::of_file(path)?.and_then(|(_, owner)| owner);
+            format!("\t{KIND}{kind}\t{OWNER}{}", owner.map_or_else(|| NOBODY.to_owned(), KeyId::to_hex))
+        }
+    };
+    let comment = format!("timestamp:{seconds}\t{FILE}{name}\thashed{purpose}");
     Ok(Signed { place, signature: Signature::new(&hash, comment, key) })
 }
 
@@ -105,12 +123,12 @@ pub fn sign_file(path: &Path, key: &SigningKey, existing: Existing) -> Result<Pa
 /// # Errors
 /// [`Error::Library`](crate::error::Error::Library) with what the operating system says, that it is no regular file, or for a
 /// large signature; [`Error::File`](crate::error::Error::File) as [`Signature::verify`], and for a signature that is missing.
-pub fn verify_file(path: &Path, signer: &Signer, name: Name) -> Result<Signature> {
+pub fn verify_file(path: &Path, signer: &Signer, wanted: &Wanted<'_>) -> Result<Signature> {
     // A signature that is not there is told before gigabytes are read.
     let signature = Signature::beside(path)?;
     signature.check_signer(signer).map_err(Reason::of(path))?;
-    let (hash, _) = hash_file(path)?;
-    signature.verify(&hash, path, signer, name).map_err(Reason::of(path))?;
+    let (hash, kind) = hash_file(path)?;
+    signature.verify(&hash, kind, path, signer, wanted).map_err(Reason::of(path))?;
     Ok(signature)
 }
 
@@ -118,9 +136,9 @@ pub fn verify_file(path: &Path, signer: &Signer, name: Name) -> Result<Signature
 ///
 /// # Errors
 /// As [`verify_file`].
-pub fn verify_bytes(path: &Path, bytes: &[u8], signer: &Signer, name: Name) -> Result<Signature> {
+pub fn verify_bytes(path: &Path, bytes: &[u8], signer: &Signer, wanted: &Wanted<'_>) -> Result<Signature> {
     let signature = Signature::beside(path)?;
-    signature.verify(&Hash::of(bytes), path, signer, name).map_err(Reason::of(path))?;
+    signature.verify(&Hash::of(bytes), kind_of(bytes), path, signer, wanted).map_err(Reason::of(path))?;
     Ok(signature)
 }
 
@@ -195,24 +213,65 @@ impl Signature {
         Self::from_text(&read_text(&place, WHAT)?).map_err(Reason::of(&place))
     }
 
-    /// Refuses a signature of another hash, by another key, that was changed, or of a file of another name than this path.
+    /// Refuses a signature of another hash, by another key, that was changed, or of a file that is not for what is wanted: of
+    /// another name than this path, of another kind, or of another owner. `kind` is that of the content, if it is a container.
     ///
     /// # Errors
-    /// [`Reason::OtherSigner`], [`Reason::WrongSignature`], [`Reason::Name`].
-    pub fn verify(&self, hash: &Hash, path: &Path, signer: &Signer, name: Name) -> std::result::Result<(), Reason> {
+    /// [`Reason::OtherSigner`], [`Reason::WrongSignature`], [`Reason::Name`], [`Reason::Purpose`], and [`Reason::NoPurpose`] for
+    /// a container of which the comment does not say what it is for.
+    pub fn verify(
+        &self,
+        hash: &Hash,
+        kind: Option<Kind>,
+        path: &Path,
+        signer: &Signer,
+        wanted: &Wanted<'_>,
+    ) -> std::result::Result<(), Reason> {
         self.check_signer(signer)?;
         let comment = [&self.content[..], self.comment.as_bytes()].concat();
         if !signer.has_signed(&hash.0, &self.content) || !signer.has_signed(&comment, &self.whole) {
             return Err(Reason::WrongSignature);
         }
+        self.check_name(path, wanted)?;
+        self.check_purpose(kind, wanted)
+    }
+
+    fn check_name(&self, path: &Path, wanted: &Wanted<'_>) -> std::result::Result<(), Reason> {
         let needed = path.file_name().unwrap_or_default().to_string_lossy();
         match self.name() {
-            _ if name == Name::Any => Ok(()),
+            _ if wanted.any_name => Ok(()),
             Some(found) if path.file_name().is_some_and(|name| name == found) => Ok(()),
             found => {
                 let found = found.map_or_else(|| "(none)".to_owned(), |found| format!("{found:?}"));
                 Err(Reason::Name { found, needed: format!("{needed:?}") })
             }
+        }
+    }
+
+    /// Refuses what the signer has not signed for this use.
+    fn check_purpose(&self, kind: Option<Kind>, wanted: &Wanted<'_>) -> std::result::Result<(), Reason> {
+        let refuse = |what, found: String, needed: String| Err(Reason::Purpose { what, found, needed });
+        let stated = kind.map(|kind| kind.to_string());
+        match (&stated, self.part(KIND)) {
+            (Some(_), None) => return Err(Reason::NoPurpose),
+            (found, said) if found.as_deref() != said => {
+                let [found, needed] =
+                    [said, found.as_deref()].map(|kind| kind.unwrap_or("no file of noren").to_owned());
+                return refuse("kind", found, needed);
+            }
+            _ => {}
+        }
+        if !wanted.kinds.is_empty() && !kind.is_some_and(|kind| wanted.kinds.contains(&kind)) {
+            let found = stated.unwrap_or_else(|| "no file of noren".to_owned());
+            return refuse("kind", found, Kind::any_of(wanted.kinds));
+        }
+        let Some(kind) = kind else { return Ok(()) };
+        let owner = self.part(OWNER).ok_or(Reason::NoPurpose)?;
+        match wanted.owner.map(KeyId::to_hex) {
+            Some(needed) if owner != needed && (owner != NOBODY || kind.is_secret()) => {
+                refuse("owner", owner.to_owned(), needed)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -232,7 +291,12 @@ impl Signature {
     /// The name under which the file was signed, if the comment has one.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
-        self.comment.split('\t').find_map(|part| part.strip_prefix(FILE))
+        self.part(FILE)
+    }
+
+    /// The part of the comment that begins like this.
+    fn part(&self, begin: &str) -> Option<&str> {
+        self.comment.split('\t').find_map(|part| part.strip_prefix(begin))
     }
 }
 
@@ -252,7 +316,7 @@ fn name_of(path: &Path) -> std::result::Result<&str, Reason> {
 const PIECE: usize = 1 << 20;
 
 /// The hash of a file, and the kind of container in it.
-fn hash_file(path: &Path) -> Result<(Hash, Option<noren_rlwe::wire::kind::Kind>)> {
+fn hash_file(path: &Path) -> Result<(Hash, Option<Kind>)> {
     let failed = |source| LibraryError::Io { path: path.to_owned(), source };
     let mut file = regular::open(path).map_err(failed)?;
     let (mut hasher, mut piece, mut kind) = (Blake2b512::new(), vec![0; PIECE], None);
@@ -261,13 +325,18 @@ fn hash_file(path: &Path) -> Result<(Hash, Option<noren_rlwe::wire::kind::Kind>)
         interrupt::check();
         let found = read_piece(&mut file, &mut piece).map_err(failed)?;
         if std::mem::take(&mut first) {
-            kind = Header::parse(&piece[..found.min(HEADER_BYTES)]).ok().map(|header| header.kind);
+            kind = kind_of(&piece[..found]);
         }
         hasher.update(&piece[..found]);
         if found < piece.len() {
             return Ok((Hash(hasher.finalize().into()), kind));
         }
     }
+}
+
+/// The kind of container that begins like this, if it is one.
+fn kind_of(bytes: &[u8]) -> Option<Kind> {
+    Header::parse(&bytes[..bytes.len().min(HEADER_BYTES)]).ok().map(|header| header.kind)
 }
 
 /// Fills a piece, unless the source ends before.

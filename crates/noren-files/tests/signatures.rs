@@ -9,11 +9,14 @@ use std::path::Path;
 use minisign::{KeyPair, PublicKeyBox, SecretKeyBox, SignatureBox};
 use noren_files::error::{Error, Reason, Result};
 use noren_files::passphrase::{Passphrase, Work};
-use noren_files::signature::{Name, Signature, path_of, sign_file, verify_bytes, verify_file};
+use noren_files::signature::{Signature, Wanted, path_of, sign_file, verify_bytes, verify_file};
 use noren_files::signer::Signer;
 use noren_files::signing_key::SigningKey;
 use noren_rlwe::error::Error as LibraryError;
+use noren_rlwe::owner::KeyId;
+use noren_rlwe::wire::kind::Kind;
 use noren_rlwe::wire::publish::Existing;
+use noren_rlwe::wire::writer::{Form, Writer};
 use place::Place;
 
 /// More than the pieces in which files are read.
@@ -37,8 +40,8 @@ fn reason<T>(result: Result<T>) -> Reason {
 /// Both ways to verify, which must agree.
 fn verify(path: &Path, signer: &Signer) -> Result<Signature> {
     let [of_file, of_bytes] = [
-        verify_file(path, signer, Name::Same),
-        verify_bytes(path, &fs::read(path).expect("there"), signer, Name::Same),
+        verify_file(path, signer, &Wanted::default()),
+        verify_bytes(path, &fs::read(path).expect("there"), signer, &Wanted::default()),
     ];
     assert_eq!(
         of_file.as_ref().map(|_| ()).map_err(ToString::to_string),
@@ -106,7 +109,7 @@ fn no_changed_signature_is_verified_nor_one_of_another_file_name_or_signer() {
     fs::copy(&other, &path).expect("writable");
     let refused = reason(verify(&path, &key.signer()));
     assert_eq!(refused, Reason::Name { found: "\"b.ct\"".to_owned(), needed: "\"a.ct\"".to_owned() });
-    verify_file(&path, &key.signer(), Name::Any).expect("asked for");
+    verify_file(&path, &key.signer(), &Wanted { any_name: true, ..Wanted::default() }).expect("asked for");
     // The same content signed by somebody else.
     sign_file(&path, &self::key(), Existing::Replace).expect("signed");
     assert!(matches!(reason(verify(&path, &key.signer())), Reason::OtherSigner { .. }));
@@ -140,7 +143,7 @@ fn a_signature_that_is_missing_huge_or_no_file_is_refused() {
         let refused = verify(&path, &key.signer()).expect_err("refused").to_string();
         assert!(refused.contains("a FIFO"), "{refused}");
         assert!(sign_file(&path, &key, Existing::Replace).is_err());
-        assert!(verify_file(&path_of(&path), &key.signer(), Name::Same).is_err());
+        assert!(verify_file(&path_of(&path), &key.signer(), &Wanted::default()).is_err());
     }
 }
 
@@ -250,6 +253,87 @@ fn weak_and_other_public_keys_are_refused() {
     for text in [text.replace("untrusted", "trusted"), text.clone() + "more", text[..40].to_owned(), String::new()] {
         assert!(Signer::from_text(&text).is_err());
     }
+}
+
+/// A container of this kind, with the identity of an owner if it has one.
+fn container(kind: Kind, owner: Option<[u8; KeyId::BYTES]>) -> Vec<u8> {
+    let mut writer = Writer::new(kind, [7; 32], Form::Packed);
+    writer.bytes(0x0001, b"more".to_vec());
+    if let Some(owner) = owner {
+        writer.bytes(0x0103, owner.to_vec());
+    }
+    writer.to_bytes()
+}
+
+#[test]
+fn a_signature_says_what_a_container_is_for() {
+    let (place, key) = (Place::new("purpose"), key());
+    let path = place.path("a.ct");
+    let [ours, theirs] = [[5; KeyId::BYTES], [6; KeyId::BYTES]].map(KeyId);
+    fs::write(&path, container(Kind::CKKS_CIPHERTEXT, Some(ours.0))).expect("writable");
+    sign_file(&path, &key, Existing::Keep).expect("signed");
+    let found = verify(&path, &key.signer()).expect("unchanged");
+    assert!(found.comment().ends_with(&format!("\tkind:CKKS ciphertext\towner:{}", "05".repeat(16))), "{found:?}");
+    let kinds = [Kind::TABLE, Kind::CKKS_CIPHERTEXT];
+    let check = |wanted: Wanted<'_>| verify_file(&path, &key.signer(), &wanted);
+    check(Wanted { kinds: &kinds, owner: Some(ours), any_name: false }).expect("as it was signed");
+    let refused = reason(check(Wanted { kinds: &kinds[..1], ..Wanted::default() }));
+    assert!(
+        matches!(&refused, Reason::Purpose { what: "kind", needed, .. } if needed == "encrypted table"),
+        "{refused}"
+    );
+    let refused = reason(check(Wanted { owner: Some(theirs), any_name: true, kinds: &[] }));
+    assert!(
+        matches!(&refused, Reason::Purpose { what: "owner", needed, .. } if *needed == theirs.to_hex()),
+        "{refused}"
+    );
+    // What belongs to nobody serves all, but for secret keys; what is no container is of no kind.
+    for (content, serves) in [
+        (container(Kind::CKKS_PARAMETERS, None), true),
+        (container(Kind::CKKS_SECRET_KEY, None), false),
+        (b"a table in clear".to_vec(), true),
+    ] {
+        fs::write(&path, content).expect("writable");
+        sign_file(&path, &key, Existing::Replace).expect("signed");
+        assert_eq!(check(Wanted { owner: Some(ours), ..Wanted::default() }).is_ok(), serves);
+        assert!(check(Wanted { kinds: &kinds, ..Wanted::default() }).is_err());
+    }
+}
+
+#[test]
+fn a_signature_that_does_not_say_what_a_container_is_for_is_refused() {
+    let (place, key) = (Place::new("purposeless"), key());
+    let path = place.path("a.ct");
+    let content = container(Kind::CKKS_CIPHERTEXT, Some([5; KeyId::BYTES]));
+    fs::write(&path, &content).expect("writable");
+    let clear = SecretKeyBox::from(key.to_text(None).expect("a key").to_string()).into_unencrypted_secret_key();
+    let secret = clear.expect("a key");
+    let owner = "05".repeat(16);
+    for (more, needed) in [
+        // minisign, and early versions of noren.
+        (String::new(), "sign it again"),
+        ("\tkind:CKKS ciphertext".to_owned(), "sign it again"),
+        (format!("\towner:{owner}"), "sign it again"),
+        (
+            format!("\tkind:encrypted table\towner:{owner}"),
+            "another kind: found encrypted table, needed: CKKS ciphertext",
+        ),
+    ] {
+        let comment = format!("timestamp:1\tfile:a.ct\thashed{more}");
+        let made = minisign::sign(None, &secret, Cursor::new(&content), Some(&comment), None);
+        fs::write(path_of(&path), made.expect("signed").to_bytes()).expect("writable");
+        let refused = reason(verify(&path, &key.signer())).to_string();
+        assert!(refused.contains(needed), "{comment}: {refused}");
+    }
+    let comment = format!("timestamp:1\tfile:a.ct\thashed\tkind:CKKS ciphertext\towner:{owner}");
+    let made = minisign::sign(None, &secret, Cursor::new(&content), Some(&comment), None);
+    fs::write(path_of(&path), made.expect("signed").to_bytes()).expect("writable");
+    verify(&path, &key.signer()).expect("all is said");
+    // A kind of what is no container.
+    fs::write(&path, b"text").expect("writable");
+    let made = minisign::sign(None, &secret, Cursor::new(b"text"), Some(&comment), None);
+    fs::write(path_of(&path), made.expect("signed").to_bytes()).expect("writable");
+    assert!(matches!(reason(verify(&path, &key.signer())), Reason::Purpose { what: "kind", .. }));
 }
 
 #[test]

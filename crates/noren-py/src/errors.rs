@@ -81,6 +81,8 @@ pub(crate) fn raise_of_files(error: FileRefusal) -> PyErr {
                 | Reason::OtherSigner { .. }
                 | Reason::WrongSignature
                 | Reason::Name { .. }
+                | Reason::Purpose { .. }
+                | Reason::NoPurpose
                 | Reason::Unnameable { .. },
             ..
         } => SignatureError::new_err(error.to_string()),

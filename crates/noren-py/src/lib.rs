@@ -211,14 +211,18 @@ mod module {
 
     /// Runs the command-line tool and returns its exit code; the first argument is the name of the program.
     ///
+    /// itself: the program and the first arguments that start the tool again, for verbs that run parts of their work in
+    /// processes of their own.
+    ///
     /// Programs in Python that the tool starts run in this interpreter, unless the environment names another in NOREN_PYTHON.
     #[pyfunction]
-    fn run_tool(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> PyResult<u8> {
+    #[pyo3(signature = (arguments, *, itself))]
+    fn run_tool(py: Python<'_>, arguments: Vec<std::ffi::OsString>, itself: Vec<std::ffi::OsString>) -> PyResult<u8> {
         let interpreter = py.import("sys")?.getattr("executable")?;
         if interpreter.is_truthy()? {
             let environment = py.import("os")?.getattr("environ")?;
             environment.call_method1("setdefault", ("NOREN_PYTHON", interpreter))?;
         }
-        Ok(py.detach(|| noren_cli::run(arguments)))
+        Ok(py.detach(|| noren_cli::run_in(itself, arguments)))
     }
 }

@@ -2,11 +2,14 @@
 
 use std::path::PathBuf;
 
+use noren::KeyId;
+use noren::wire::Kind;
 use noren_files::error::Error as FileRefusal;
 use noren_files::passphrase::Work;
-use noren_files::signature::{self, Name};
+use noren_files::signature::{self, Wanted};
 use noren_files::signer::Signer;
 use noren_files::signing_key::SigningKey;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::array::detached;
@@ -107,14 +110,34 @@ pub(crate) fn sign(py: Python<'_>, path: PathBuf, key: &PySigningKey, force: boo
 /// Verifies a file by the signature beside it, and returns what the signer says of it: when it was signed, its name and kind.
 ///
 /// any_name: whether it may have been signed under another name.
+/// kind: what must be in it, as the signature says it, such as ``"CKKS ciphertext"``.
+/// owner: the identity of the secret key that it must belong to, such as ``keys.owner``; parameters belong to all.
 ///
-/// The bytes that were read are verified: nobody may have changed the file when it is loaded afterwards. Raises OSError, and
-/// SignatureError for a file that this signer has not signed, or that was changed.
+/// The bytes that were read are verified: nobody may have changed the file when it is loaded afterwards. Raises OSError,
+/// SignatureError for a file that this signer has not signed, or not for this use, or that was changed, and ValueError for a
+/// kind or an owner that cannot be.
 #[pyfunction]
-#[pyo3(signature = (path, signer, *, any_name = false))]
-pub(crate) fn verify(py: Python<'_>, path: PathBuf, signer: &PySigner, any_name: bool) -> PyResult<String> {
-    let name = if any_name { Name::Any } else { Name::Same };
-    free(py, || signature::verify_file(&path, &signer.0, name).map(|found| found.comment().to_owned()))
+#[pyo3(signature = (path, signer, *, any_name = false, kind = None, owner = None))]
+pub(crate) fn verify(
+    py: Python<'_>,
+    path: PathBuf,
+    signer: &PySigner,
+    any_name: bool,
+    kind: Option<&str>,
+    owner: Option<&str>,
+) -> PyResult<String> {
+    let kind = kind.map(|name| {
+        let found = Kind::ALL.into_iter().find(|kind| kind.name() == name);
+        found.ok_or_else(|| PyValueError::new_err(format!("kind {name:?}: needed one of {}", Kind::any_of(&Kind::ALL))))
+    });
+    let owner = owner.map(|text| {
+        let needed =
+            || PyValueError::new_err(format!("owner {text:?}: needed 32 hexadecimal digits, such as keys.owner"));
+        KeyId::from_hex(text).ok_or_else(needed)
+    });
+    let (kind, owner) = (kind.transpose()?, owner.transpose()?);
+    let wanted = Wanted { any_name, kinds: kind.as_slice(), owner };
+    free(py, || signature::verify_file(&path, &signer.0, &wanted).map(|found| found.comment().to_owned()))
 }
 
 /// Does the work while other threads run.

@@ -53,6 +53,13 @@ impl KeyId {
         format!("{:032x}", u128::from_be_bytes(self.0))
     }
 
+    /// The identity of these 32 digits, as [`KeyId::to_hex`] writes them.
+    #[must_use]
+    pub fn from_hex(text: &str) -> Option<Self> {
+        let digits = text.len() == 2 * Self::BYTES && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+        Some(Self(u128::from_str_radix(text, 16).ok().filter(|_| digits)?.to_be_bytes()))
+    }
+
     /// Refuses a thing of another secret key than this one.
     ///
     /// # Errors

@@ -6,7 +6,6 @@ use std::process::Command;
 use crate::bench::record::Record;
 use crate::bench::run::Run;
 use crate::failure::Failure;
-use crate::machine;
 
 /// Programs that are run after each step, so that they see the same machine as noren.
 pub(super) struct Beside {
@@ -43,11 +42,10 @@ impl Beside {
 
 /// Runs a suite of this program in a process of its own, where nothing else keeps memory or threads, and reports its records.
 pub(super) fn apart(run: &Run<'_>, threads: usize, suite: &[&str]) -> Result<(), Failure> {
-    let program = machine::program()?;
-    let mut command = Command::new(&program);
+    let mut command = run.console.itself()?;
     command.arg("bench").args(suite).arg("--json");
     command.args(["--threads", &threads.to_string(), "--seconds", &run.seconds.to_string()]);
-    let failed = |reason| Failure::Program { program: program.display().to_string(), reason };
+    let failed = |reason| Failure::Program { program: format!("noren bench {}", suite.join(" ")), reason };
     records(&mut command).map_err(failed)?.iter().try_for_each(|record| run.report(record))
 }
 

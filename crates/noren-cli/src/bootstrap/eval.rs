@@ -23,6 +23,7 @@ use crate::files;
 use crate::outputs::Output;
 use crate::progress;
 use crate::stages::Stages;
+use crate::takes;
 
 /// The name of the verb among those of programs.
 pub(crate) const NAME: &str = "bootstrap";
@@ -108,11 +109,11 @@ pub(crate) fn read_table(
     input: &Path,
     console: &Console,
 ) -> Result<(Parameters, EncryptedTable<Ciphertext>), Failure> {
-    console.inputs().verify(keys)?;
+    console.inputs().verify(keys, &takes::EVAL_KEYS)?;
     let parameters = BootstrapKeyFile::read_parameters(keys, &Limits::default()).map_err(Failure::file(keys))?;
     let context = Context::new(parameters.ckks()?)?;
     files::admit(context.parameters(), keys, console)?;
-    let table = files::read(&context, input, console)?;
+    let table = files::read(&context, input, &takes::EVAL_INPUT, console)?;
     Ok((parameters, table))
 }
 

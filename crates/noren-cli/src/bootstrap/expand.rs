@@ -17,6 +17,7 @@ use crate::files;
 use crate::jobs::Expansion;
 use crate::outputs::Output;
 use crate::progress;
+use crate::takes;
 
 #[derive(Serialize)]
 struct Report {
@@ -28,7 +29,7 @@ struct Report {
 pub(crate) fn run(job: Expansion<'_>, console: &Console) -> Result<(), Failure> {
     let Expansion { input, output, force } = job;
     let limits = Limits::default();
-    console.inputs().verify(input)?;
+    console.inputs().verify(input, &takes::EXPAND_INPUT)?;
     let parameters = BootstrapKeyFile::read_parameters(input, &limits).map_err(Failure::file(input))?;
     files::admit(&parameters.ckks()?, input, console)?;
     let place = Output::new(output, force)?;

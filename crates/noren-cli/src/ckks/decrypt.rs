@@ -17,6 +17,7 @@ use crate::files;
 use crate::jobs::Decryption;
 use crate::tables::format;
 use crate::tables::numbers::{Decrypted, Values};
+use crate::takes;
 
 #[derive(Serialize)]
 struct Report {
@@ -45,8 +46,8 @@ pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure>
         let needed = "--release BITS, which hides them and lets others read the file".to_owned();
         return Err(Failure::Unsuitable { what: "--public", found, needed });
     }
-    let key = files::read_key::<Context, SecretKey>(job.key, console)?;
-    let table = files::read::<EncryptedTable<Ciphertext>>(&key.context, job.input, console)?;
+    let key = files::read_key::<Context, SecretKey>(job.key, &takes::DECRYPT_KEY, console)?;
+    let table = files::read::<EncryptedTable<Ciphertext>>(&key.context, job.input, &takes::DECRYPT_INPUT, console)?;
     let decryptor = Decryptor::new(&key.context, &key.key)?;
     let decryptor = if job.unchecked { decryptor.allow_unbounded() } else { decryptor };
     let of_input = || Failure::file(job.input);

@@ -19,6 +19,7 @@ use crate::jobs::Encryption;
 use crate::progress;
 use crate::seeds::random;
 use crate::tables::numbers::Numbers;
+use crate::takes;
 
 #[derive(Serialize)]
 struct Report {
@@ -48,12 +49,12 @@ pub(crate) fn run(job: Encryption<'_>, console: &Console) -> Result<(), Failure>
         return Err(Failure::Unsuitable { what, found, needed });
     }
     let (context, table) = if job.kind == Kind::CKKS_SECRET_KEY {
-        let file = files::read_key::<Context, SecretKey>(job.key, console)?;
+        let file = files::read_key::<Context, SecretKey>(job.key, &takes::ENCRYPT_KEY, console)?;
         let encryptor = Encryptor::symmetric(&file.context, &file.key, random()?)?;
         let table = encrypt(&job, &file.context, &encryptor)?;
         (file.context, table)
     } else {
-        let file = files::read_key::<Context, PublicKey>(job.key, console)?;
+        let file = files::read_key::<Context, PublicKey>(job.key, &takes::ENCRYPT_KEY, console)?;
         let encryptor = Encryptor::public(&file.context, &file.key, random()?)?;
         let table = encrypt(&job, &file.context, &encryptor)?;
         (file.context, table)

@@ -17,6 +17,7 @@ use crate::failure::{Failure, key_options};
 use crate::files;
 use crate::outputs::Output;
 use crate::progress;
+use crate::takes;
 
 /// The program and its inputs.
 pub(crate) struct Job<'a> {
@@ -76,9 +77,9 @@ fn lowest(ciphertexts: &[Ciphertext]) -> usize {
 
 /// Runs the program.
 pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
-    let keys = files::open_evaluation_keys::<Context>(job.keys, console)?;
+    let keys = files::open_evaluation_keys::<Context>(job.keys, &takes::EVAL_KEYS, console)?;
     let evaluator = Evaluator::new(&keys.context, Arc::new(keys.key))?;
-    let table = files::read::<EncryptedTable<Ciphertext>>(&keys.context, job.input, console)?;
+    let table = files::read::<EncryptedTable<Ciphertext>>(&keys.context, job.input, &takes::EVAL_INPUT, console)?;
     let owner = evaluator.keys().owner().key;
     owner.check(table.key_id(), "the table").map_err(Failure::file(job.input))?;
     let layout = table.columns().map_err(Failure::file(job.input))?;

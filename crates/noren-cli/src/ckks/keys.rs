@@ -11,6 +11,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::files;
 use crate::key_files::{EVALUATION, KeyFiles, NewKeys, Report};
+use crate::takes;
 use crate::{programs, progress};
 
 /// The programs that keys are for.
@@ -29,7 +30,7 @@ pub(crate) fn run(
     shape: impl FnOnce() -> Result<Shape, Failure>,
     console: &Console,
 ) -> Result<(), Failure> {
-    let given = wanted.parameters.map(|path| files::read_parameters(path, console)).transpose()?;
+    let given = wanted.parameters.map(|path| files::read_parameters(path, &takes::CKKS_PARAMS, console)).transpose()?;
     let shape = shape()?;
     let plan = match given {
         Some(parameters) => ProgramPlan::with_parameters(&wanted.programs, &shape, parameters)?,

@@ -10,7 +10,6 @@ use crate::compare::peers::Peer;
 use crate::compare::plan::{SECONDS, Step, steps};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::machine;
 use crate::progress;
 
 /// The name of ours in records.
@@ -20,7 +19,6 @@ const OURS: &str = "noren";
 ///
 /// A step that fails is named and left out. A peer that fails is left out of the suite from there on.
 pub(super) fn measure(quick: bool, threads: &[usize], peers: &[Peer], console: &Console) -> Result<Data, Failure> {
-    let program = machine::program()?;
     let mut data = Data::here(quick, threads);
     let start = Instant::now();
     let all = steps(quick);
@@ -29,7 +27,7 @@ pub(super) fn measure(quick: bool, threads: &[usize], peers: &[Peer], console: &
     for (done, step) in all.iter().enumerate() {
         shown.set(done, all.len());
         shown.say(&step.name());
-        let mut ours = Command::new(&program);
+        let mut ours = console.itself()?;
         ours.args(["bench", step.suite, "--json"]);
         match records(ours, step, quick, threads) {
             Ok(records) => data.records.extend(records),
@@ -54,7 +52,7 @@ pub(super) fn measure(quick: bool, threads: &[usize], peers: &[Peer], console: &
     drop(shown);
     if !data.records.iter().any(|record| record.library == OURS) {
         let reason = data.left_out.pop().map_or_else(|| "measured nothing".to_owned(), |step| step.reason);
-        return Err(Failure::Program { program: program.display().to_string(), reason });
+        return Err(Failure::Program { program: OURS.to_owned(), reason });
     }
     let version = |name: &str| data.records.iter().find(|record| record.library == name).map(|found| &*found.version);
     let listed = |peer: &Peer| {

@@ -15,6 +15,7 @@ use crate::files;
 use crate::jobs::Decryption;
 use crate::tables::format;
 use crate::tables::numbers::{Decrypted, Values};
+use crate::takes;
 
 #[derive(Serialize)]
 struct Report {
@@ -34,8 +35,8 @@ pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure>
     if job.unchecked {
         return Err(Failure::of_integers("--unchecked", "none: integers that may be wrong are worth nothing"));
     }
-    let file = files::read_key::<Context, SecretKey>(job.key, console)?;
-    let table = files::read::<IntegerTable>(&file.context, job.input, console)?;
+    let file = files::read_key::<Context, SecretKey>(job.key, &takes::DECRYPT_KEY, console)?;
+    let table = files::read::<IntegerTable>(&file.context, job.input, &takes::DECRYPT_INPUT, console)?;
     let decryptor = Decryptor::new(&file.context, &file.key)?;
     let of_input = || Failure::file(job.input);
     let mut values = table.decrypt(&decryptor, &Encoder::new(&file.context)).map_err(of_input())?;
@@ -44,6 +45,7 @@ pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure>
     if job.signed {
         values.iter_mut().for_each(|x| *x = modulus.center(x.cast_unsigned()));
     }
+    let values: Vec<i128> = values.into_iter().map(i128::from).collect();
     let layout = table.layout();
     let column_names = match layout.column_names() {
         [] => (0..layout.columns()).map(|column| column.to_string()).collect(),

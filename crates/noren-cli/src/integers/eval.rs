@@ -15,6 +15,7 @@ use crate::files;
 use crate::integers::matrix;
 use crate::outputs::Output;
 use crate::progress;
+use crate::takes;
 
 /// The name of the verb among those of programs.
 pub(crate) const NAME: &str = "matrix";
@@ -40,8 +41,8 @@ struct Report {
 }
 
 pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
-    let file = files::open_evaluation_keys::<Context>(job.keys, console)?;
-    let table = files::read::<IntegerTable>(&file.context, job.input, console)?;
+    let file = files::open_evaluation_keys::<Context>(job.keys, &takes::EVAL_KEYS, console)?;
+    let table = files::read::<IntegerTable>(&file.context, job.input, &takes::EVAL_INPUT, console)?;
     let layout = table.layout();
     if layout.stretch() > 1 || layout.per_column() > 1 {
         let found = format!("{} in {}", count(layout.rows(), "row"), count(layout.per_column(), "ciphertext"));

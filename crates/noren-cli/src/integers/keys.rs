@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::key_files::{EVALUATION, KeyFiles, NewKeys, Report};
 use crate::progress;
+use crate::takes;
 
 /// The evaluation keys that are planned, in words and numbers.
 #[derive(Serialize)]
@@ -35,7 +36,7 @@ pub(crate) fn run(
     keys: &NewKeys<'_>,
     console: &Console,
 ) -> Result<(), Failure> {
-    let context = Context::new(files::read_integer_parameters(parameters, console)?)?;
+    let context = Context::new(files::read_integer_parameters(parameters, &takes::KEYGEN_INTEGERS, console)?)?;
     if matrices {
         request.automorphisms = SlotMatrix::automorphisms_of_all(&context, false)?;
     }

@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use noren::bfv::{Context, Entries, SlotMatrix};
-use noren::error::Error;
-use noren::wire::{Kind, Limits};
-use noren_rlwe::wire::file;
+use noren::wire::Limits;
 
 use crate::console::Console;
 use crate::describe::words::count;
 use crate::failure::Failure;
 use crate::integers::whole::{residues, whole};
 use crate::progress;
+use crate::tables::dialect::Format;
 use crate::tables::numbers::Numbers;
+use crate::takes;
 
 /// The matrix in a file, for ciphertexts of so many rows and limbs: mapped, if it was prepared, or else encoded.
 pub(crate) fn read(
@@ -30,25 +30,18 @@ pub(crate) fn read(
             Err(Failure::input(path, "the matrix", count(columns, "column"), needed()))
         }
     };
-    match file::kind(path)? {
-        Some(Kind::PREPARED_SLOT_MATRIX | Kind::SLOT_MATRIX) => {
-            let shown = progress::spinner("checking the prepared matrix".to_owned());
-            console.inputs().verify(path)?;
-            let matrix = SlotMatrix::open(context, path, &Limits::default()).map_err(Failure::file(path))?;
-            drop(shown);
-            check(matrix.shape()[1])?;
-            Ok(matrix)
-        }
-        Some(kind) => {
-            let needed = format!("{}, or a table, .csv or .npy", Kind::PREPARED_SLOT_MATRIX);
-            Err(Failure::file(path)(Error::WrongKind { found: kind.to_string(), needed }))
-        }
-        None => {
-            let table = Numbers::read(path, false)?;
-            check(table.columns)?;
-            encode(context, &table, path, limbs)
-        }
+    // The name says whether it is a table: what a file says of itself exempts none from signatures.
+    if Format::of(path).is_ok() {
+        let table = Numbers::read(path, false)?;
+        check(table.columns)?;
+        return encode(context, &table, path, limbs);
     }
+    let shown = progress::spinner("checking the prepared matrix".to_owned());
+    console.inputs().verify(path, &takes::EVAL_MATRIX)?;
+    let matrix = SlotMatrix::open(context, path, &Limits::default()).map_err(Failure::file(path))?;
+    drop(shown);
+    check(matrix.shape()[1])?;
+    Ok(matrix)
 }
 
 /// Encodes a table of whole numbers, which stood in this file.

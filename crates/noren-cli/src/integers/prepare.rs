@@ -14,6 +14,7 @@ use crate::integers::matrix::encode;
 use crate::outputs::{self, Output};
 use crate::progress;
 use crate::tables::numbers::Numbers;
+use crate::takes;
 
 /// The preparation of a matrix.
 pub(crate) struct Job<'a> {
@@ -35,7 +36,7 @@ struct Report {
 }
 
 pub(crate) fn run(job: &Job<'_>, console: &Console) -> Result<(), Failure> {
-    let context = Context::new(files::read_integer_parameters(job.params, console)?)?;
+    let context = Context::new(files::read_integer_parameters(job.params, &takes::INTEGER_PARAMS, console)?)?;
     let numbers = Numbers::read(job.matrix, false)?;
     let limbs = context.parameters().max_limbs();
     let matrix = encode(&context, &numbers, job.matrix, limbs)?;

@@ -20,6 +20,7 @@ use crate::files;
 use crate::outputs::Output;
 use crate::progress;
 use crate::stages::Stages;
+use crate::takes;
 
 /// The name of the verb among those of programs.
 pub(crate) const NAME: &str = "lookup";
@@ -52,17 +53,17 @@ struct Report {
 }
 
 pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
-    let found = files::kind(job.keys)?;
+    let found = console.inputs().kind(job.keys, &takes::EVAL_KEYS)?;
     if !matches!(found, Kind::LOOKUP_KEYS | Kind::EXPANDED_LOOKUP_KEYS) {
         let (found, needed) = (found.to_string(), Kind::LOOKUP_KEYS.to_string());
         return Err(Failure::file(job.keys)(Error::WrongKind { found, needed }));
     }
     // Table and function are looked at before gigabytes of keys are read.
-    let context = Context::new(files::read_integer_parameters(job.keys, console)?)?;
-    let read = |path: &&Path| files::read::<IntegerTable>(&context, path, console);
+    let context = Context::new(files::read_integer_parameters(job.keys, &takes::EVAL_KEYS, console)?)?;
+    let read = |path: &&Path| files::read::<IntegerTable>(&context, path, &takes::EVAL_INPUT, console);
     let tables = job.inputs.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let shown = progress::spinner("checking the prepared function".to_owned());
-    console.inputs().verify(job.function)?;
+    console.inputs().verify(job.function, &takes::EVAL_FUNCTION)?;
     let lookup = Lookup::open(&context, job.function, &Limits::default()).map_err(Failure::file(job.function))?;
     drop(shown);
     let columns = job.columns(&tables, &lookup)?;
@@ -71,7 +72,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let together = together(lookup.plan(), pairs, job.output.path())?;
 
     let shown = progress::spinner("reading the keys".to_owned());
-    let keys = files::open_lookup_keys(job.keys, console)?;
+    let keys = files::open_lookup_keys(job.keys, &takes::EVAL_KEYS, console)?;
     keys.check(lookup.plan()).map_err(Failure::file(job.keys))?;
     for column in &columns {
         let owner = keys.owner().key;

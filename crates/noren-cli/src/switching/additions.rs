@@ -20,6 +20,7 @@ use crate::progress;
 use crate::seeds::random;
 use crate::switching::keys::{FILES, write};
 use crate::switching::plan::{Report as PlanReport, Wanted};
+use crate::takes;
 
 /// Which keys are added where.
 pub(crate) struct Job<'a> {
@@ -39,7 +40,7 @@ pub(crate) fn run(job: &Job<'_>, console: &Console) -> Result<(), Failure> {
         let needed = "the keys of noren keygen --bootstrap, which switching takes too";
         return Err(Failure::input(&bootstrap, "--switching", "no file", needed));
     }
-    console.inputs().verify(&bootstrap)?;
+    console.inputs().verify(&bootstrap, &takes::ADD_BOOTSTRAP)?;
     let parameters =
         BootstrapKeyFile::read_parameters(&bootstrap, &Limits::default()).map_err(Failure::file(&bootstrap))?;
     let plan = PlanReport::new(&job.wanted, &parameters)?;
@@ -47,7 +48,7 @@ pub(crate) fn run(job: &Job<'_>, console: &Console) -> Result<(), Failure> {
         return console.plan_alone(&plan);
     }
     let outputs = OutputSet::new(job.out, &FILES, &Force { force: false })?;
-    let KeyFile { context, key: secret } = files::read_key::<Context, SecretKey>(&secret, console)?;
+    let KeyFile { context, key: secret } = files::read_key::<Context, SecretKey>(&secret, &takes::ADD_SECRET, console)?;
     let shown = progress::spinner("reading bootstrapping keys".to_owned());
     let found = BootstrapKeyFile::contents(&bootstrap, &Limits::default()).map_err(Failure::file(&bootstrap))?;
     if let Some(key) = found.owner {

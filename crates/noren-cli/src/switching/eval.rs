@@ -24,6 +24,7 @@ use crate::files;
 use crate::outputs::Output;
 use crate::progress;
 use crate::switching::keys::SWITCHING;
+use crate::takes;
 use crate::tfhe::keys::SERVER;
 use crate::tfhe::server_keys::ServerKeyForm;
 
@@ -141,7 +142,7 @@ impl Keys {
     fn read(job: &Job<'_>, parameters: &Parameters, owner: KeyId, console: &Console) -> Result<Self, Failure> {
         let path = beside(job.switching, job.keys, SWITCHING, "--switching-keys")?;
         let server_path = beside(job.server, job.keys, SERVER, "--server-keys")?;
-        let switching: KeyFile = files::read(&(), &path, console)?;
+        let switching: KeyFile = files::read(&(), &path, &takes::EVAL_SWITCHING, console)?;
         files::admit_security(switching.parameters.tfhe().spec().torus.security, &path, console)?;
         if switching.parameters.bootstrapping().fingerprint() != parameters.fingerprint() {
             let [found, needed] = [switching.parameters.bootstrapping(), parameters].map(Parameters::name);
@@ -149,7 +150,7 @@ impl Keys {
         }
         let found = switching.keys.rlwe_owner().key;
         owner.check(found, "the set of switching keys").map_err(Failure::file(&path))?;
-        let (context, server) = ServerKeyForm::open(&server_path, console)?;
+        let (context, server) = ServerKeyForm::open(&server_path, &takes::EVAL_SERVER, console)?;
         let samples = switching.keys.torus_owner();
         samples.check(&server.owner(), "the set of server keys").map_err(Failure::file(&server_path))?;
         Ok(Self { switching, context, server, path })

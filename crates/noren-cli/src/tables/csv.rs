@@ -1,5 +1,6 @@
 //! Tables as text: fields with separators, one line of names, numbers.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io;
 use std::path::Path;
@@ -8,8 +9,9 @@ use csv::{ReaderBuilder, StringRecord, Trim, WriterBuilder};
 use noren::memory;
 
 use crate::failure::Failure;
+use crate::tables::decimal::Decimal;
 use crate::tables::dialect::{Dialect, Style, chosen};
-use crate::tables::numbers::{Decrypted, Numbers, Place, Rounded};
+use crate::tables::numbers::{Decrypted, Exact, Numbers, Place};
 
 /// The most characters of a wrong field that a message shows.
 const SHOWN: usize = 40;
@@ -31,7 +33,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], dialect: &Dialect<'_>) -> Result<N
         let first = records.next().transpose()?.ok_or_else(|| empty(path))?;
         names = column_names(path, &first, dialect)?;
     }
-    let (mut columns, mut rows, mut entries, mut rounded) = (names.len(), 0, Vec::new(), None);
+    let (mut columns, mut rows, mut entries, mut exact) = (names.len(), 0, Vec::new(), Vec::new());
     let mut read: Option<Vec<usize>> = None;
     for record in records {
         let record = record?;
@@ -57,61 +59,33 @@ pub(super) fn read(path: &Path, bytes: &[u8], dialect: &Dialect<'_>) -> Result<N
                 let name = names.get(column).map(String::as_str);
                 format!("{} (line {})", Place { row: rows, column: column + 1, name }, line(&record))
             };
-            let x = number(field, dialect).map_err(|needed| Failure::input(path, place(), shown(field), needed))?;
-            if rounded.is_none() && is_rounded(field, x) {
-                let column = entries.len() % read.len();
-                rounded = Some(Rounded { text: field.to_owned(), place: place(), column });
-            }
+            let (x, other) =
+                number(field, dialect).map_err(|needed| Failure::input(path, place(), shown(field), needed))?;
+            exact.extend(other.map(|other| (entries.len(), other)));
             entries.push(x);
         }
     }
     let Some(read) = read else { return Err(empty(path)) };
     let names = if names.is_empty() { names } else { read.iter().map(|&column| names[column].clone()).collect() };
-    Ok(Numbers { rows, columns: read.len(), names, entries, rounded })
+    Ok(Numbers { rows, columns: read.len(), names, entries, exact })
 }
 
-/// The number in a field, NaN for a missing one; or what is needed.
-fn number(field: &str, dialect: &Dialect<'_>) -> Result<f64, String> {
+/// The number in a field, NaN for a missing one, and what it stands for; or what is needed.
+fn number(field: &str, dialect: &Dialect<'_>) -> Result<(f64, Option<Exact>), String> {
     if field.is_empty() || MISSING.contains(&field.to_ascii_lowercase().as_str()) {
-        return if dialect.admits_missing { Ok(f64::NAN) } else { Err(dialect.missing_refused().to_owned()) };
+        return if dialect.admits_missing { Ok((f64::NAN, None)) } else { Err(dialect.missing_refused().to_owned()) };
     }
-    let value: Option<f64> = match dialect.decimal_comma {
+    let text = match dialect.decimal_comma {
         true if field.contains('.') => None,
-        true => field.replacen(',', ".", 1).parse().ok(),
-        false => field.parse().ok(),
+        true => Some(Cow::Owned(field.replacen(',', ".", 1))),
+        false => Some(Cow::Borrowed(field)),
     };
+    let value = text.and_then(|text| Some(Exact::of_text(field, &Decimal::parse(&text)?)));
     match value {
-        Some(value) if value.is_finite() => Ok(value),
-        Some(_) => Err("a finite number".to_owned()),
+        Some((value, _)) if !value.is_finite() => Err("a finite number".to_owned()),
+        Some(value) => Ok(value),
         None if dialect.decimal_comma => Err("a number with a decimal comma, or without decimals".to_owned()),
         None => Err(format!("a number{}", hint(field, dialect))),
-    }
-}
-
-/// Whether a whole number stands for a text that is another one.
-fn is_rounded(field: &str, x: f64) -> bool {
-    /// Whole numbers of so few digits are exact.
-    const DIGITS: usize = 15;
-    if x.fract() != 0.0 || (field.len() <= DIGITS && field.bytes().all(|byte| byte.is_ascii_digit())) {
-        return false;
-    }
-    let unsigned = field.trim_start_matches(['+', '-']);
-    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
-    let (whole, fraction) = mantissa.split_once(['.', ',']).unwrap_or((mantissa, ""));
-    let digits = [whole, fraction].concat();
-    let digits = digits.trim_start_matches('0');
-    let kept = digits.trim_end_matches('0');
-    // The decimal places of the last digit that is not zero: 0 or less for a whole number.
-    let places = exponent
-        .parse::<i64>()
-        .map(|exponent| (fraction.len() as i64 - (digits.len() - kept.len()) as i64).saturating_sub(exponent));
-    match (kept, places) {
-        ("", _) => false,
-        // All digits of the number, which is below 1e309: as it is read, and as it is written.
-        (_, Ok(places @ -400..=0)) => {
-            format!("{:.0}", x.abs()) != [kept, &"0".repeat(places.unsigned_abs() as usize)].concat()
-        }
-        _ => true,
     }
 }
 
@@ -216,7 +190,7 @@ impl Quotes {
 
 fn column_names(path: &Path, first: &StringRecord, dialect: &Dialect<'_>) -> Result<Vec<String>, Failure> {
     let refuse = |place: String, found: String, needed: &str| Err(Failure::input(path, place, found, needed));
-    if first.iter().all(|field| !field.is_empty() && number(field, dialect).is_ok_and(|x| !x.is_nan())) {
+    if first.iter().all(|field| !field.is_empty() && number(field, dialect).is_ok_and(|(x, _)| !x.is_nan())) {
         let found = shown(&first.iter().collect::<Vec<_>>().join(","));
         return refuse("line 1".into(), found, "names of the columns: pass --no-header if the file has none");
     }
@@ -279,7 +253,7 @@ mod tests {
         let found = read_text("\u{feff}age, bmi\r\n1,-2.5e-3\n\"3\" ,+.5\n\n", true).expect("a table");
         let names = vec!["age".to_owned(), "bmi".to_owned()];
         let entries = vec![1.0, -2.5e-3, 3.0, 0.5];
-        assert_eq!(found, Numbers { rows: 2, columns: 2, names, entries, rounded: None });
+        assert_eq!(found, Numbers { rows: 2, columns: 2, names, entries, exact: Vec::new() });
         let found = read_text("1,2\n3,4", false).expect("a table");
         assert_eq!((found.rows, found.columns, found.names.len()), (2, 2, 0));
     }
@@ -335,18 +309,20 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_that_their_texts_are_not_are_told() {
-        let exact =
-            ["9007199254740992", "1e22", "-3.000", "1.50e1", "0", "0.0e-7", "00012345678901234567890e-19", "5e-1"];
-        for text in exact {
-            assert_eq!(read_text(&format!("a\n{text}\n"), true).expect("a number").rounded, None, "{text}");
-        }
-        let rounded =
-            ["9007199254740993", "-9007199254740993", "0.99999999999999999999", "9007199254740992.9", "1e-400"];
-        for text in rounded.into_iter().chain(["1e23", "-0.0000000000000000000000000000001e-300"]) {
-            let found = read_text(&format!("a,b\n1,7\n2,{text}\n"), true).expect("a number").rounded;
-            let place = "row 2, column 2 (\"b\") (line 3)".to_owned();
-            assert_eq!(found, Some(Rounded { text: text.to_owned(), place, column: 1 }));
+    fn whole_numbers_are_those_of_their_texts() {
+        for (text, needed) in [
+            ("9007199254740992", Ok(1 << 53)),
+            ("9007199254740993", Ok((1 << 53) + 1)),
+            ("-3.000", Ok(-3)),
+            ("9007199254740992.0", Ok(1 << 53)),
+            ("0.99999999999999999999", Err("0.99999999999999999999")),
+            ("9007199254740992.9", Err("9007199254740992.9")),
+            ("1e-400", Err("1e-400")),
+            ("5e-1", Err("0.5")),
+        ] {
+            let found = read_text(&format!("a,b\n1,7\n2,{text}\n"), true).expect("a number");
+            assert_eq!(found.whole(3), needed.map_err(str::to_owned), "{text}");
+            assert_eq!((found.whole(0), found.whole(2)), (Ok(1), Ok(2)));
         }
     }
 
@@ -388,7 +364,7 @@ mod tests {
         let (rows, columns) = (names(["mean", "x,y"]), names(["a b", "c\"d"]));
         let written = |row_names, values| {
             let decrypted = Decrypted { row_names, column_names: &columns, values };
-            let style = Style { format: Format::Csv, header: true, digits: None };
+            let style = Style { format: Format::Csv, header: true, digits: None, shown: false };
             to_bytes(Path::new("t.csv"), &decrypted, &style, b',').expect("numbers")
         };
         let again =

@@ -36,11 +36,13 @@ pub(crate) struct Style {
     pub(crate) header: bool,
     /// The digits of numbers in a text; nothing for those that their error bound supports.
     pub(crate) digits: Option<Digits>,
+    /// Whether the first rows and columns are shown to people, and no file is made.
+    pub(crate) shown: bool,
 }
 
 impl Format {
     /// The format that the end of a name says.
-    pub(super) fn of(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn of(path: &Path) -> Result<Self, Failure> {
         let extension = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
         match extension.as_deref() {
             Some("csv") => Ok(Self::Csv),
@@ -99,7 +101,18 @@ impl Style {
     ) -> Result<Self, Failure> {
         let format = format.map_or_else(|| Format::of(output), Ok)?;
         format.check_for_text(&[("--no-header", !header), ("--digits", digits.is_some())])?;
-        Ok(Self { format, header, digits })
+        Ok(Self { format, header, digits, shown: false })
+    }
+
+    /// The style for a terminal; refuses a format, which asks for a file.
+    pub(crate) fn of_terminal(format: Option<Format>, header: bool, digits: Option<Digits>) -> Result<Self, Failure> {
+        match format {
+            None => Ok(Self { format: Format::Csv, header, digits, shown: true }),
+            Some(format) => {
+                let needed = "-o FILE too, or -o - for standard output".to_owned();
+                Err(Failure::Unsuitable { what: "--format", found: format.noun().to_owned(), needed })
+            }
+        }
     }
 
     /// Whether a terminal shows the file.

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::outputs::Output;
 use crate::tables::dialect::{Dialect, Format, MAX_BYTES, Style, chosen};
 use crate::tables::numbers::{Decrypted, Numbers, Values};
-use crate::tables::{columnar, csv, npy};
+use crate::tables::{columnar, csv, npy, shown};
 
 impl Numbers {
     /// Reads a table from a file, for verbs without options for it; `header` says whether a CSV file has names in its first line.
@@ -40,10 +40,13 @@ impl Numbers {
             return Ok(self);
         }
         let chosen = chosen(path, columns, &self.names, self.columns)?;
-        let entries = self.entries.chunks(self.columns).flat_map(|row| chosen.iter().map(|&column| row[column]));
         let names =
             if self.names.is_empty() { Vec::new() } else { chosen.iter().map(|&c| self.names[c].clone()).collect() };
-        Ok(Self { rows: self.rows, columns: chosen.len(), names, entries: entries.collect(), rounded: None })
+        let to = |row: usize, column: usize| {
+            let position = chosen.iter().position(|&c| c == column)?;
+            Some(row * chosen.len() + position)
+        };
+        Ok(Self { names, ..self.moved(chosen.len(), to) })
     }
 }
 
@@ -63,6 +66,9 @@ pub(crate) fn write(output: &Output, access: Access, decrypted: &Decrypted<'_>, 
     if let (Values::Whole(_), Some(_)) = (decrypted.values, style.digits) {
         let (found, needed) = ("exact integers".to_owned(), "none: they have all their digits".to_owned());
         return Err(Failure::Unsuitable { what: "--digits", found, needed });
+    }
+    if style.shown {
+        return output.write_bytes(access, shown::text(decrypted, style).as_bytes());
     }
     let separator = |separator| csv::to_bytes(output.path(), decrypted, style, separator);
     let bytes = match style.format {

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::failure::Failure;
 use crate::tables::dialect::{Format, MAX_BYTES};
 use crate::tables::npy::Array;
-use crate::tables::numbers::{Numbers, Place, Rounded};
+use crate::tables::numbers::{Numbers, Place};
 
 /// A table of numbers from 0 to below a bound.
 pub(crate) enum Grid {
@@ -28,9 +28,6 @@ impl Grid {
     /// Refuses numbers that are not whole, or above `most`; `path` is what messages show.
     pub(crate) fn check(&self, path: &Path, most: u64) -> Result<(), Failure> {
         let needed = format!("a whole number from 0 to {most}");
-        if let Self::Read(Numbers { rounded: Some(Rounded { text, place, .. }), .. }) = self {
-            return Err(Failure::input(path, place, text, needed));
-        }
         let [rows, columns] = self.shape();
         let wrong = |row: usize| (0..columns).find(|&column| self.value(row, column).is_none_or(|x| x > most));
         let wrong = (0..rows).into_par_iter().find_map_first(|row| Some((row, wrong(row)?)));
@@ -50,21 +47,24 @@ impl Grid {
 
     /// The number in a row and column, if it is whole and not negative.
     pub(crate) fn value(&self, row: usize, column: usize) -> Option<u64> {
-        let x = self.number(row, column).ok()?;
-        // Whole numbers below 2^53 are exact.
-        (x.fract() == 0.0 && x >= 0.0).then_some(x as u64)
+        u64::try_from(self.whole(row, column).ok()?).ok()
     }
 
-    fn number(&self, row: usize, column: usize) -> Result<f64, i128> {
+    /// The whole number in a row and column; or what stands there instead, in words.
+    fn whole(&self, row: usize, column: usize) -> Result<i128, String> {
         match self {
-            Self::Read(numbers) => Ok(numbers.entries[row * numbers.columns + column]),
-            Self::Npy(array) => array.at(row, column),
+            Self::Read(numbers) => numbers.whole(row * numbers.columns + column),
+            Self::Npy(array) => {
+                let (x, exact) = array.at(row, column);
+                let exact = exact.map(|exact| (0, exact)).into_iter().collect();
+                Numbers { rows: 1, columns: 1, names: Vec::new(), entries: vec![x], exact }.whole(0)
+            }
         }
     }
 
     /// A number as messages show it.
     fn text(&self, row: usize, column: usize) -> String {
-        self.number(row, column).map_or_else(|whole| whole.to_string(), |x| x.to_string())
+        self.whole(row, column).map_or_else(|found| found, |whole| whole.to_string())
     }
 
     fn place(&self, row: usize, column: usize) -> String {

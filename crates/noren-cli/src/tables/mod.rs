@@ -2,9 +2,11 @@
 
 mod columnar;
 pub(crate) mod csv;
+pub(crate) mod decimal;
 pub(crate) mod dialect;
 pub(crate) mod format;
 pub(crate) mod grid;
 pub(crate) mod npy;
 pub(crate) mod numbers;
 pub(crate) mod options;
+mod shown;

@@ -5,7 +5,7 @@ use std::path::Path;
 use noren::memory;
 
 use crate::failure::Failure;
-use crate::tables::numbers::{Numbers, Place, Values};
+use crate::tables::numbers::{Exact, Numbers, Values};
 
 /// The first bytes of the format.
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -13,8 +13,6 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 const MAX_HEADER: usize = 10_000;
 /// Where a file's numbers begin is a multiple of this.
 const ALIGNMENT: usize = 64;
-/// Every integer up to this one is a number of 64-bit floating point.
-pub(super) const LARGEST_EXACT: i128 = 1 << 53;
 
 const NEEDED_TYPE: &str = "float64, float32 or whole numbers of up to 64 bits";
 const NEEDED_HEADER: &str = "a header as numpy.save writes it";
@@ -57,8 +55,8 @@ impl<B: AsRef<[u8]>> Array<B> {
         Ok(Self { rows, columns, bytes, start, fortran_order, element })
     }
 
-    /// A number; the whole number that floating point cannot hold exactly.
-    pub(crate) fn at(&self, row: usize, column: usize) -> Result<f64, i128> {
+    /// A number, and what it stands for if that is another.
+    pub(crate) fn at(&self, row: usize, column: usize) -> (f64, Option<Exact>) {
         let index = if self.fortran_order { column * self.rows + row } else { row * self.columns + column };
         let size = self.element.size;
         self.element.decode(&self.bytes.as_ref()[self.start + index * size..][..size])
@@ -69,23 +67,26 @@ impl<B: AsRef<[u8]>> Array<B> {
 pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Numbers, Failure> {
     let array = Array::new(path, bytes)?;
     let (rows, columns) = (array.rows, array.columns);
-    let at = |index: usize| {
-        let (row, column) = (index / columns, index % columns);
-        array.at(row, column).map_err(|value| {
-            let place = Place { row: row + 1, column: column + 1, name: None };
-            Failure::input(path, place, value, "a whole number up to 2^53, which floating point holds exactly")
-        })
-    };
     memory::ask_for::<f64>(rows * columns).map_err(noren::Error::from)?;
-    let entries = (0..rows * columns).map(at).collect::<Result<_, _>>()?;
-    Ok(Numbers { rows, columns, names: Vec::new(), entries, rounded: None })
+    let (mut entries, mut exact) = (Vec::with_capacity(rows * columns), Vec::new());
+    for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
+        let (x, other) = array.at(row, column);
+        exact.extend(other.map(|other| (entries.len(), other)));
+        entries.push(x);
+    }
+    Ok(Numbers { rows, columns, names: Vec::new(), entries, exact })
 }
 
-/// A table of `float64` or `int64`, row after row.
+/// A table of `float64` or `int64`, row after row; of `uint64` where numbers are so large.
 pub(crate) fn to_bytes(values: Values<'_>, columns: usize) -> Vec<u8> {
     let (descr, numbers): (_, Vec<[u8; size_of::<u64>()]>) = match values {
         Values::Real(values, _) => ("<f8", values.iter().map(|x| x.to_le_bytes()).collect()),
-        Values::Whole(values) => ("<i8", values.iter().map(|x| x.to_le_bytes()).collect()),
+        Values::Whole(values) => {
+            let is_large = values.iter().any(|&x| x > i64::MAX.into());
+            // Of both types the low 8 bytes are those of two's complement.
+            let numbers = values.iter().map(|x| (*x as u64).to_le_bytes()).collect();
+            (if is_large { "<u8" } else { "<i8" }, numbers)
+        }
     };
     let shape = (numbers.len() / columns, columns);
     let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}, {}), }}", shape.0, shape.1);
@@ -212,8 +213,8 @@ impl Element {
         known.then_some(Self { kind, size, big_endian })
     }
 
-    /// The number; the whole number that floating point cannot hold exactly.
-    fn decode(&self, bytes: &[u8]) -> Result<f64, i128> {
+    /// The number, and what it stands for if that is another.
+    fn decode(&self, bytes: &[u8]) -> (f64, Option<Exact>) {
         let mut word = [0; size_of::<u64>()];
         word[..self.size].copy_from_slice(bytes);
         if self.big_endian {
@@ -221,16 +222,16 @@ impl Element {
         }
         let unsigned = u64::from_le_bytes(word);
         let whole = match self.kind {
-            Kind::Float if self.size == size_of::<f64>() => return Ok(f64::from_bits(unsigned)),
+            Kind::Float if self.size == size_of::<f64>() => return (f64::from_bits(unsigned), None),
             // The upper half is zero.
-            Kind::Float => return Ok(f64::from(f32::from_bits(unsigned as u32))),
+            Kind::Float => return (f64::from(f32::from_bits(unsigned as u32)), None),
             Kind::Unsigned => i128::from(unsigned),
             Kind::Signed => {
                 let unused = u64::BITS - 8 * self.size as u32;
                 i128::from((unsigned << unused).cast_signed() >> unused)
             }
         };
-        if whole.abs() <= LARGEST_EXACT { Ok(whole as f64) } else { Err(whole) }
+        Exact::of_whole(whole)
     }
 }
 
@@ -293,6 +294,24 @@ mod tests {
     }
 
     #[test]
+    fn whole_numbers_of_64_bits_are_exact() {
+        for (descr, data, needed) in [
+            ("<u8", [255; 8], i128::from(u64::MAX)),
+            ("<i8", i64::MIN.to_le_bytes(), i128::from(i64::MIN)),
+            (">i8", ((1i64 << 53) + 1).to_be_bytes(), (1 << 53) + 1),
+            ("<u8", (1u64 << 53).to_le_bytes(), 1 << 53),
+        ] {
+            let found = read_file(&header(descr, "(1,)"), &data).expect(descr);
+            assert_eq!(found.whole(0), Ok(needed), "{descr}");
+            let again = read(Path::new("t.npy"), &to_bytes(Values::Whole(&[needed]), 1)).expect("just written");
+            assert_eq!(again.whole(0), Ok(needed), "{descr}");
+        }
+        // Floating point may have rounded numbers that large.
+        let found = read_file(&header("<f8", "(1,)"), &2f64.powi(54).to_le_bytes()).expect("a table");
+        assert!(found.whole(0).expect_err("not exact").contains("2^53"));
+    }
+
+    #[test]
     fn refusals_name_what_was_found() {
         for (text, data, needed) in [
             (header("<c16", "(1,)"), &[0; 16][..], "found \"<c16\", needed float64"),
@@ -306,7 +325,6 @@ mod tests {
             (header("<f8", "(2,)"), &[0; 17], "found 17 bytes"),
             (header("<f8", "(4611686018427387904, 4)"), &[], "needed fewer numbers"),
             (header("<f8", "(-1,)"), &[], "the header"),
-            (header("<u8", "(1,)"), &[255; 8], "row 1, column 1: found 18446744073709551615"),
             ("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }".into(), &[0; 8], "[('a', '<f8')]"),
             ("{'descr': '<f8', 'fortran_order': Maybe, 'shape': (1,), }".into(), &[0; 8], "the header"),
             ("((((((((".into(), &[], "the header"),

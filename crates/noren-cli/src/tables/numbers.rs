@@ -1,7 +1,12 @@
 //! Tables of numbers, as they are read and as they are written.
 
 use std::fmt;
+use std::ops::RangeInclusive;
+use std::path::Path;
 use std::str::FromStr;
+
+use crate::failure::Failure;
+use crate::tables::decimal::{Decimal, LARGEST_EXACT};
 
 /// A table of finite numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,17 +17,34 @@ pub(crate) struct Numbers {
     pub(crate) names: Vec<String>,
     /// The numbers, row after row.
     pub(crate) entries: Vec<f64>,
-    pub(crate) rounded: Option<Rounded>,
+    /// What the entries of these positions, ascending, stand for, where floating point does not say it.
+    pub(crate) exact: Vec<(usize, Exact)>,
 }
 
-/// The first field of a text that is another number than the whole one that floating point makes of it.
+/// A number that floating point has rounded, or may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Rounded {
-    pub(crate) text: String,
-    /// Where it is, in words.
-    pub(crate) place: String,
-    /// Its column in the table.
-    pub(crate) column: usize,
+pub(crate) enum Exact {
+    /// A whole number beyond 2^53.
+    Whole(i128),
+    /// The text of a number for which a whole one stands, and that is not whole, or that floating point may have rounded.
+    Text(String),
+}
+
+impl Exact {
+    /// The entry of a whole number, and what it stands for if that is another.
+    pub(super) fn of_whole(whole: i128) -> (f64, Option<Self>) {
+        (whole as f64, (whole.abs() > LARGEST_EXACT).then_some(Self::Whole(whole)))
+    }
+
+    /// The entry of a number in a text, and what it stands for if that is another.
+    pub(super) fn of_text(text: &str, number: &Decimal) -> (f64, Option<Self>) {
+        match *number {
+            // A zero keeps its sign, as floating point has it.
+            Decimal::Whole(0) => (if text.starts_with('-') { -0.0 } else { 0.0 }, None),
+            Decimal::Whole(whole) => Self::of_whole(whole),
+            Decimal::Nearest(x) => (x, (x.fract() == 0.0).then(|| Self::Text(text.to_owned()))),
+        }
+    }
 }
 
 impl Numbers {
@@ -30,6 +52,56 @@ impl Numbers {
     pub(crate) fn place(&self, index: usize) -> Place<'_> {
         let (row, column) = (index / self.columns, index % self.columns);
         Place { row: row + 1, column: column + 1, name: self.names.get(column).map(String::as_str) }
+    }
+
+    /// The whole number of an entry; or what stands there instead, in words.
+    pub(crate) fn whole(&self, index: usize) -> Result<i128, String> {
+        let x = self.entries[index];
+        if let Ok(found) = self.exact.binary_search_by_key(&index, |(at, _)| *at) {
+            return match &self.exact[found].1 {
+                Exact::Whole(whole) => Ok(*whole),
+                Exact::Text(text) if x.abs() > LARGEST_EXACT as f64 => Err(format!(
+                    "{text}, above 2^53 and not written with digits alone, as if floating point had rounded it"
+                )),
+                Exact::Text(text) => Err(text.clone()),
+            };
+        }
+        match x.fract() == 0.0 {
+            true if x.abs() <= LARGEST_EXACT as f64 => Ok(x as i128),
+            true => Err(format!("{x} in floating point, which holds not every whole number above 2^53")),
+            false => Err(x.to_string()),
+        }
+    }
+
+    /// The whole number of an entry, which must be in a range; `path` is what messages show, and `why` says what the range is of.
+    pub(crate) fn whole_in(
+        &self,
+        index: usize,
+        path: &Path,
+        range: RangeInclusive<i128>,
+        why: &str,
+    ) -> Result<i128, Failure> {
+        let needed = |found: String| {
+            let needed = format!("a whole number from {} to {}, {why}", range.start(), range.end());
+            Failure::input(path, self.place(index), found, needed)
+        };
+        let whole = self.whole(index).map_err(needed)?;
+        if range.contains(&whole) { Ok(whole) } else { Err(needed(whole.to_string())) }
+    }
+
+    /// The entries that stay, in their new order: `place` says where the entry of a row and a column goes.
+    pub(super) fn moved(mut self, columns: usize, place: impl Fn(usize, usize) -> Option<usize>) -> Self {
+        let to = |index: usize| place(index / self.columns, index % self.columns);
+        let mut entries: Vec<(usize, f64)> =
+            self.entries.iter().enumerate().filter_map(|(index, &x)| Some((to(index)?, x))).collect();
+        entries.sort_unstable_by_key(|(at, _)| *at);
+        let mut exact: Vec<(usize, Exact)> = std::mem::take(&mut self.exact)
+            .into_iter()
+            .filter_map(|(index, exact)| Some((to(index)?, exact)))
+            .collect();
+        exact.sort_unstable_by_key(|(at, _)| *at);
+        let entries: Vec<f64> = entries.into_iter().map(|(_, x)| x).collect();
+        Self { rows: entries.len() / columns, columns, names: self.names, entries, exact }
     }
 }
 
@@ -60,7 +132,8 @@ pub(crate) struct Decrypted<'a> {
 pub(crate) enum Values<'a> {
     /// With how far each may be from the true one; nothing where numbers are written with all digits.
     Real(&'a [f64], Option<&'a [f64]>),
-    Whole(&'a [i64]),
+    /// Of any integer type of 64 bits.
+    Whole(&'a [i128]),
 }
 
 /// The digits of a number in a text.

@@ -83,10 +83,19 @@ impl TableOptions {
 }
 
 /// Leaves out rows with missing numbers.
-fn without_missing(mut numbers: Numbers, path: &Path, console: &Console) -> Result<Numbers, Failure> {
-    let rows = numbers.entries.chunks(numbers.columns).filter(|row| row.iter().all(|x| !x.is_nan()));
-    let entries: Vec<f64> = rows.flatten().copied().collect();
-    let left = entries.len() / numbers.columns;
+fn without_missing(numbers: Numbers, path: &Path, console: &Console) -> Result<Numbers, Failure> {
+    let (rows, columns) = (numbers.rows, numbers.columns);
+    let mut left = 0;
+    // The new position of each row that stays.
+    let places: Vec<Option<usize>> = numbers
+        .entries
+        .chunks(columns)
+        .map(|row| {
+            let stays = row.iter().all(|x| !x.is_nan());
+            left += usize::from(stays);
+            stays.then(|| left - 1)
+        })
+        .collect();
     if left == 0 {
         let found = "no row without missing numbers";
         return Err(Failure::input(
@@ -96,12 +105,11 @@ fn without_missing(mut numbers: Numbers, path: &Path, console: &Console) -> Resu
             "one, for --missing drop: see --columns and --missing mean",
         ));
     }
-    if left < numbers.rows {
-        let dropped = count(numbers.rows - left, "row");
-        console.warn(format_args!("{}: {dropped} with missing numbers left out", path.display()));
+    if left == rows {
+        return Ok(numbers);
     }
-    (numbers.rows, numbers.entries) = (left, entries);
-    Ok(numbers)
+    console.warn(format_args!("{}: {} with missing numbers left out", path.display(), count(rows - left, "row")));
+    Ok(numbers.moved(columns, |row, column| Some(places[row]? * columns + column)))
 }
 
 /// Puts means of columns in the place of missing numbers.

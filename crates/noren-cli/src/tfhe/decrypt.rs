@@ -14,6 +14,7 @@ use crate::files;
 use crate::jobs::Decryption;
 use crate::tables::format;
 use crate::tables::numbers::{Decrypted, Values};
+use crate::takes;
 
 #[derive(Serialize)]
 struct Report {
@@ -37,8 +38,8 @@ pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure>
     if job.signed {
         return refuse("--signed", "none: columns know their types");
     }
-    let file = files::read_tfhe_key::<SecretKey>(job.key, console)?;
-    let table = files::read::<Columns>(&file.parameters, job.input, console)?;
+    let file = files::read_tfhe_key::<SecretKey>(job.key, &takes::DECRYPT_KEY, console)?;
+    let table = files::read::<Columns>(&file.parameters, job.input, &takes::DECRYPT_INPUT, console)?;
     let context = Context::new(file.parameters.clone())?;
     let decryptor = Decryptor::new(&context, &file.key)?;
     let layout = table.layout();
@@ -48,15 +49,8 @@ pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure>
     };
     let columns = table.columns().iter().map(|column| column.decrypt(&decryptor).map_err(Failure::file(job.input)));
     let columns = columns.collect::<Result<Vec<_>, _>>()?;
-    let number = |row: usize, column: usize| {
-        i64::try_from(columns[column][row]).map_err(|_| {
-            let place = format!("row {}, column {}", row + 1, column + 1);
-            let needed = "a number below 2^63, as tables have: read it in Python";
-            Failure::input(job.input, place, columns[column][row], needed)
-        })
-    };
     let places = (0..rows).flat_map(|row| (0..columns.len()).map(move |column| (row, column)));
-    let values = places.map(|(row, column)| number(row, column)).collect::<Result<Vec<_>, _>>()?;
+    let values: Vec<i128> = places.map(|(row, column)| columns[column][row]).collect();
     let name = |(index, name): (usize, &str)| if name.is_empty() { index.to_string() } else { name.to_owned() };
     let column_names: Vec<String> =
         layout.columns.iter().map(|column| column.name.as_str()).enumerate().map(name).collect();

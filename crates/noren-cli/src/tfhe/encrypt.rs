@@ -15,6 +15,7 @@ use crate::jobs::Encryption;
 use crate::progress;
 use crate::seeds::random;
 use crate::tables::numbers::Numbers;
+use crate::takes;
 
 #[derive(Serialize)]
 struct Report {
@@ -33,7 +34,7 @@ pub(crate) fn run(job: Encryption<'_>, console: &Console) -> Result<(), Failure>
         let needed = "none: --type says what numbers are".to_owned();
         return Err(Failure::Unsuitable { what, found, needed });
     }
-    let file = files::read_tfhe_key::<SecretKey>(job.key, console)?;
+    let file = files::read_tfhe_key::<SecretKey>(job.key, &takes::ENCRYPT_KEY, console)?;
     let parameters = &file.parameters;
     let types = types(&job, parameters)?;
     let context = Context::new(parameters.clone())?;
@@ -86,20 +87,10 @@ fn column(
     column: usize,
     element: Element,
 ) -> Result<Vec<i128>, Failure> {
-    /// Whole numbers are exact in floating point up to here.
-    const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53
     let range = element.range(parameters);
-    let entries = job.numbers.entries.iter().enumerate().skip(column).step_by(job.numbers.columns);
-    let number = |(index, &x): (usize, &f64)| {
-        if x.fract() == 0.0 && x.abs() <= EXACT && range.contains(&(x as i128)) {
-            return Ok(x as i128);
-        }
-        let most = (*range.end()).min(EXACT as i128);
-        let least = (*range.start()).max(-EXACT as i128);
-        let needed = format!("a whole number from {least} to {most}, as {element} holds from a table");
-        Err(Failure::input(job.input, job.numbers.place(index), x, needed))
-    };
-    entries.map(number).collect()
+    let why = format!("as {element} holds");
+    let places = (column..job.numbers.entries.len()).step_by(job.numbers.columns);
+    places.map(|index| job.numbers.whole_in(index, job.input, range.clone(), &why)).collect()
 }
 
 impl fmt::Display for Report {

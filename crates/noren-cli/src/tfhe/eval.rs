@@ -17,6 +17,7 @@ use crate::failure::{Failure, quoted};
 use crate::files;
 use crate::outputs::Output;
 use crate::progress;
+use crate::takes;
 use crate::tfhe::keys::CIRCUIT;
 use crate::tfhe::lookup::{Given, Rule};
 use crate::tfhe::program::Program;
@@ -61,8 +62,8 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         return Err(Failure::input(job.keys, "the program", job.name, needed));
     };
     // The table is looked at before the keys are prepared.
-    let (context, keys) = ServerKeyForm::open(job.keys, console)?;
-    let table = files::read::<Columns>(context.parameters(), job.input, console)?;
+    let (context, keys) = ServerKeyForm::open(job.keys, &takes::EVAL_KEYS, console)?;
+    let table = files::read::<Columns>(context.parameters(), job.input, &takes::EVAL_INPUT, console)?;
     let rule = job.rule(program)?;
     let needed = rule.as_ref().map_or_else(|| program.columns(job.number.is_some()), |(rule, _)| Some(rule.operands()));
     let chosen = job.chosen(program, needed, &table)?;
@@ -76,8 +77,9 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         let needed = circuit_keys_of(job.keys, &context);
         return Err(Failure::Unsuitable { what: "--circuit", found: "none".to_owned(), needed });
     }
-    let circuit =
-        job.circuit.map(|path| Ok::<_, Failure>((path, files::read_tfhe_key::<CompactCircuitKeys>(path, console)?)));
+    let circuit = job.circuit.map(|path| {
+        Ok::<_, Failure>((path, files::read_tfhe_key::<CompactCircuitKeys>(path, &takes::EVAL_CIRCUIT, console)?))
+    });
     let circuit = circuit.transpose()?;
     let shown = progress::spinner("preparing the keys".to_owned());
     let mut evaluator = Evaluator::new(&context, keys.expanded(&context)?)?;

@@ -5,9 +5,10 @@ use noren::tfhe::ServerKeyFile;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::jobs::Expansion;
+use crate::takes;
 use crate::tfhe::server_keys::ServerKeyForm;
 
 pub(crate) fn run(job: Expansion<'_>, console: &Console) -> Result<(), Failure> {
-    let open = || ServerKeyForm::open(job.input, console);
+    let open = || ServerKeyForm::open(job.input, &takes::EXPAND_INPUT, console);
     job.run(console, open, |(context, keys), to| Ok(ServerKeyFile::write(to, &context, &*keys.expanded(&context)?)?))
 }

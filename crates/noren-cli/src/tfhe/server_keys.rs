@@ -11,6 +11,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::files;
 use crate::output_set::OutputSet;
+use crate::takes::Takes;
 
 /// Server keys of one of the kinds that there are.
 pub(crate) enum ServerKeyForm {
@@ -26,18 +27,18 @@ impl ServerKeyForm {
     }
 
     /// The keys in a file, with a context of their parameters; what has to be expanded is not yet.
-    pub(crate) fn open(path: &Path, console: &Console) -> Result<(Context, Self), Failure> {
-        match files::kind(path)? {
+    pub(crate) fn open(path: &Path, takes: &Takes, console: &Console) -> Result<(Context, Self), Failure> {
+        match console.inputs().kind(path, takes)? {
             Kind::TFHE_SERVER_KEYS => {
-                let ServerKeyFile { context, keys } = files::map_tfhe_keys(path, console)?;
+                let ServerKeyFile { context, keys } = files::map_tfhe_keys(path, takes, console)?;
                 Ok((context, Self::Mapped(keys)))
             }
             Kind::TFHE_LIGHT_KEYS => {
-                let KeyFile { parameters, key } = files::read_tfhe_key(path, console)?;
+                let KeyFile { parameters, key } = files::read_tfhe_key(path, takes, console)?;
                 Ok((Context::new(parameters)?, Self::Light(key)))
             }
             _ => {
-                let KeyFile { parameters, key } = files::read_tfhe_key(path, console)?;
+                let KeyFile { parameters, key } = files::read_tfhe_key(path, takes, console)?;
                 Ok((Context::new(parameters)?, Self::Compact(key)))
             }
         }

@@ -209,7 +209,7 @@ fn damaged_files_of_integers_are_refused() {
         sandbox.refused(&["inspect", name], &[name, needed]);
     }
     let swapped = ["decrypt", "--key", "keys/secret.key", "keys/public.key", "-o", "out.csv"];
-    sandbox.refused(&swapped, &["found public key with integer parameters", "needed encrypted table of integers"]);
+    sandbox.refused(&swapped, &["found public key with integer parameters", "needed encrypted table, for the input"]);
     let eval = ["eval", "sum", "--keys", "keys/eval.keys", "table.ct", "-o", "out.ct"];
     sandbox.refused(&eval, &["keys/eval.keys: found evaluation keys with integer parameters", "with CKKS parameters"]);
 }

@@ -1,7 +1,7 @@
 //! What is wrong with functions, their tables and their keys is refused with its values, and no file changes.
 
 use crate::lookup::{encrypt, with_keys};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, tool};
 
 fn eval<'a>(keys: &'a str, function: &'a str, input: &'a str) -> [&'a str; 9] {
     ["eval", "lookup", "--keys", keys, "--function", function, input, "-o", "out.ct"]
@@ -136,8 +136,10 @@ fn files_that_do_not_belong_together_are_refused_by_name() {
         .refused(&eval("keys/secret.key", function, "pairs.ct"), &["keys/secret.key: found secret key", "lookup keys"]);
     sandbox
         .refused(&eval(keys, "pairs.ct", "pairs.ct"), &["pairs.ct: found encrypted table", "needed prepared function"]);
-    sandbox
-        .refused(&eval(keys, function, "keys/public.key"), &["keys/public.key: found public key", "table of integers"]);
+    sandbox.refused(
+        &eval(keys, function, "keys/public.key"),
+        &["keys/public.key: found public key", "needed encrypted table"],
+    );
     sandbox.refused(&eval(keys, "missing.prepared", "pairs.ct"), &["missing.prepared", "No such file"]);
     let model = [&eval(keys, function, "pairs.ct")[..], &["--model", "small.params"]].concat();
     sandbox.refused(&model, &["small.params", "--model", "noren prepare"]);
@@ -204,7 +206,8 @@ fn limited(sandbox: &Sandbox, limit: &str, arguments: &[&str]) -> String {
     let script = format!("{limit}; exec \"$0\" \"$@\"");
     let mut command = std::process::Command::new("sh");
     command
-        .args(["-c", &script, env!("CARGO_BIN_EXE_noren")])
+        .args(["-c", &script])
+        .arg(tool())
         .args(arguments)
         .args(["--min-security", "none"])
         .current_dir(sandbox.path("."));

@@ -6,6 +6,7 @@ mod bench;
 mod bootstrap;
 mod compare;
 mod cyclotomic;
+mod exchanges;
 mod expansions;
 mod integers;
 mod lookup;

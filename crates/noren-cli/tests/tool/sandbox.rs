@@ -98,7 +98,7 @@ impl Sandbox {
 
     /// The tool as it is without options.
     pub fn strict_command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_noren"));
+        let mut command = Command::new(tool());
         command.args(arguments).current_dir(&self.directory);
         command
     }
@@ -135,6 +135,11 @@ impl Sandbox {
         assert!(output.stdout.is_empty(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
         assert!(snapshot(&self.directory) == before, "{arguments:?} changed files");
     }
+}
+
+/// The tool: the program of this crate, or another one that NOREN_TOOL names, such as the entry point of the Python package.
+pub fn tool() -> PathBuf {
+    std::env::var_os("NOREN_TOOL").unwrap_or_else(|| env!("CARGO_BIN_EXE_noren").into()).into()
 }
 
 impl Drop for Sandbox {

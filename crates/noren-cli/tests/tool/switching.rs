@@ -247,7 +247,10 @@ fn what_cannot_be_compared_is_refused() {
     // Keys and tables of other kinds.
     let with = |keys, table| ["eval", "threshold", "--keys", keys, table, "-o", "out.ct", "--number", "1"];
     sandbox.refused(&with("keys/server.keys", "table.ct"), &["table.ct", "needed columns of TFHE"]);
-    sandbox.refused(&with("keys/public.key", "table.ct"), &["keys/public.key", "with switching keys beside them"]);
+    sandbox.refused(
+        &with("keys/public.key", "table.ct"),
+        &["keys/public.key: found public key", "bootstrapping keys", "for --keys"],
+    );
     sandbox.refused(&with("keys/bootstrap.keys", "keys/public.key"), &["needed encrypted table"]);
     let real = ["eval", "threshold", "--keys", "keys/server.keys", "table.ct", "-o", "out.ct", "--number", "1.5"];
     sandbox.refused(&real, &["--number", "a whole number"]);

@@ -222,7 +222,7 @@ fn lookups_that_no_keys_or_tables_allow_are_refused() {
         (with(&["--function", "max", "--number", "3"]), &["--number", "lookup takes none"]),
         (eval("add", &["--circuit", "keys/circuit.keys"]), &["--circuit", "add takes none"]),
         (eval("add", &["--function", "max"]), &["--function", "add takes none"]),
-        (with_keys("keys/circuit.keys"), &["--keys", "server.keys", "these are for --circuit"]),
+        (with_keys("keys/circuit.keys"), &["found circuit bootstrapping keys", "(server.keys), for --keys"]),
         (look_up(&["--function", "bytes.csv", "--circuit", "keys/server.keys"]), &["keys/server.keys", "circuit"]),
         (look_up(&["--function", "bytes.csv", "--circuit", "other/circuit.keys"]), &["other/circuit.keys", "key"]),
     ] {

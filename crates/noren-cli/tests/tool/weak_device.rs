@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, tool};
 
 /// The memory of a Raspberry Pi Zero 2 W, in KiB.
 #[cfg(target_os = "linux")]
@@ -13,7 +13,7 @@ const KIBIBYTES: u64 = 512 << 10;
 fn limited(sandbox: &Sandbox, arguments: &str) {
     let script = format!("ulimit -v {KIBIBYTES}; exec \"$0\" \"$@\"");
     let mut command = std::process::Command::new("sh");
-    command.args(["-c", &script, env!("CARGO_BIN_EXE_noren")]).args(arguments.split(' '));
+    command.args(["-c", &script]).arg(tool()).args(arguments.split(' '));
     command.args(["--threads", "1"]).env("NOREN_ISA", "portable").current_dir(sandbox.path("."));
     let output = command.output().expect("a shell");
     assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));

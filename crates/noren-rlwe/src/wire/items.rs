@@ -1,12 +1,12 @@
 //! Containers that are read from files item by item: no more of them is in memory than one item.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::wire::file;
-use crate::wire::header::{self, DIGEST_AT, ENTRY_BYTES, Entry, HEADER_BYTES, Header};
+use crate::wire::header::{self, DIGEST_AT, ENTRY_BYTES, Encoding, Entry, HEADER_BYTES, Header};
 use crate::wire::kind::Kind;
 use crate::wire::pieces;
 use crate::wire::reader::{Limits, Reader, check_zero, common_form, contents};
@@ -125,6 +125,22 @@ impl Items {
             sections.push(Section { kind: self.header.kind, entry, bytes: &self.bytes[start..end] });
         }
         Ok(Some(Reader { header: self.header.clone(), sections, form: self.form, taken: 0, item }))
+    }
+
+    /// The first bytes, at most `most`, of the first section of bytes with this tag in the items from `first` on, and nothing
+    /// else of the container; `None` if there is no such section. The digest is not looked at.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with the path.
+    pub fn into_bytes_of(mut self, first: u32, tag: u16, most: u64) -> Result<Option<Vec<u8>>> {
+        let is_it =
+            |entry: &&Entry| entry.encoding == Encoding::Bytes && entry.place.item >= first && entry.place.tag == tag;
+        let Some(&Entry { offset, length, .. }) = self.entries.iter().find(is_it) else { return Ok(None) };
+        let mut bytes = Vec::new();
+        let read = self.file.seek(SeekFrom::Start(offset));
+        let read = read.and_then(|_| (&mut self.file).take(length.min(most)).read_to_end(&mut bytes));
+        read.map_err(|source| Error::Io { path: self.path, source })?;
+        Ok(Some(bytes))
     }
 
     /// Compares the digest.

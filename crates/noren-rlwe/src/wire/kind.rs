@@ -202,6 +202,16 @@ impl Kind {
         self.0
     }
 
+    /// These kinds in words, one of which is needed.
+    #[must_use]
+    pub fn any_of(kinds: &[Self]) -> String {
+        let names: Vec<String> = kinds.iter().map(ToString::to_string).collect();
+        match names.split_last() {
+            Some((last, [_, ..])) => format!("{} or {last}", names[..names.len() - 1].join(", ")),
+            _ => names.concat(),
+        }
+    }
+
     /// Whether whoever reads the object can decrypt: then files get mode 0600, and buffers are wiped.
     #[must_use]
     pub const fn is_secret(self) -> bool {

@@ -21,6 +21,7 @@
 //! | [`header`] | the first bytes of a container, and its limits |
 //! | [`key_file`] | [`KeyFile`](key_file::KeyFile): keys with the parameters of their scheme |
 //! | [`kind`] | [`Kind`](kind::Kind): the registry of what a container holds |
+//! | [`owners`] | whose an object is, as its container says |
 //! | [`reason`] | [`Reason`](reason::Reason): why bytes are refused |
 //! | [`words`] | [`Words`](words::Words): words where they lie in a file |
 //! | [`file`](mod@file) | atomic writes, bounded reads |
@@ -35,6 +36,7 @@ pub mod key_file;
 pub mod kind;
 pub mod list;
 pub mod object;
+pub mod owners;
 pub mod publish;
 pub mod reader;
 pub mod reason;

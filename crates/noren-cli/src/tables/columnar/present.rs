@@ -11,7 +11,7 @@ use arrow_array::types::{
     ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
     UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, new_empty_array};
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array, new_empty_array};
 use arrow_ipc::reader::{FileReader, read_footer_length};
 use arrow_ipc::writer::FileWriter;
 use arrow_ipc::{Block, root_as_footer, root_as_message};
@@ -23,8 +23,7 @@ use parquet::arrow::{ArrowWriter, ProjectionMask};
 
 use crate::failure::Failure;
 use crate::tables::dialect::{Format, chosen};
-use crate::tables::npy::LARGEST_EXACT;
-use crate::tables::numbers::{Decrypted, Numbers, Place, Values};
+use crate::tables::numbers::{Decrypted, Exact, Numbers, Values};
 
 /// How pandas names an index that it writes as a column.
 const PANDAS_INDEX: &str = "__index_level_";
@@ -70,22 +69,22 @@ pub(in crate::tables) fn read(
         return Err(Failure::input(path, "the file", "no row of numbers", "at least one"));
     }
     ask_for(rows, columns.len())?;
-    let mut entries = vec![f64::NAN; rows * columns.len()];
+    let (mut entries, mut exact) = (vec![f64::NAN; rows * columns.len()], Vec::new());
     for (position, &column) in columns.iter().enumerate() {
         let name = names[column].as_str();
         let found = batches.iter().filter_map(|batch| batch.column_by_name(name)).filter_map(values).flatten();
-        for (row, (entry, value)) in entries.iter_mut().skip(position).step_by(columns.len()).zip(found).enumerate() {
-            *entry = value.map_err(|whole| {
-                let place = Place { row: row + 1, column: column + 1, name: Some(name) };
-                Failure::input(path, place, whole, "a whole number up to 2^53, which floating point holds exactly")
-            })?;
+        for (row, (x, other)) in found.take(rows).enumerate() {
+            let at = row * columns.len() + position;
+            entries[at] = x;
+            exact.extend(other.map(|other| (at, other)));
         }
     }
+    exact.sort_unstable_by_key(|(at, _)| *at);
     let names = columns.iter().map(|&column| names[column].clone()).collect();
-    Ok(Numbers { rows, columns: columns.len(), names, entries, rounded: None })
+    Ok(Numbers { rows, columns: columns.len(), names, entries, exact })
 }
 
-/// A table of `float64` or `int64` with the names of its columns; names of rows are the column `row`.
+/// A table of `float64` or `int64`, or of `uint64` where numbers are so large, with the names of its columns; names of rows are the column `row`.
 pub(in crate::tables) fn to_bytes(path: &Path, format: Format, decrypted: &Decrypted<'_>) -> Result<Vec<u8>, Failure> {
     let Decrypted { row_names, column_names, values } = decrypted;
     let columns = column_names.len();
@@ -95,7 +94,11 @@ pub(in crate::tables) fn to_bytes(path: &Path, format: Format, decrypted: &Decry
                 Arc::new(values.iter().skip(column).step_by(columns).copied().collect::<Float64Array>())
             }
             Values::Whole(values) => {
-                Arc::new(values.iter().skip(column).step_by(columns).copied().collect::<Int64Array>())
+                let values = || values.iter().skip(column).step_by(columns).copied();
+                match values().any(|x| x > i64::MAX.into()) {
+                    true => Arc::new(values().map(|x| x as u64).collect::<UInt64Array>()),
+                    false => Arc::new(values().map(|x| x as i64).collect::<Int64Array>()),
+                }
             }
         }
     };
@@ -207,8 +210,8 @@ fn guarded<T>(path: &Path, format: Format, work: impl FnOnce() -> Result<T, Arro
     }
 }
 
-/// Numbers, or whole numbers that floating point cannot hold.
-type Found<'a> = Box<dyn Iterator<Item = Result<f64, i128>> + 'a>;
+/// Numbers, and what they stand for if that is another.
+type Found<'a> = Box<dyn Iterator<Item = (f64, Option<Exact>)> + 'a>;
 
 /// The numbers of a column, if it has numbers.
 fn values(array: &ArrayRef) -> Option<Found<'_>> {
@@ -229,22 +232,18 @@ fn values(array: &ArrayRef) -> Option<Found<'_>> {
     })
 }
 
-fn real(x: Option<impl Into<f64>>) -> Result<f64, i128> {
-    Ok(x.map_or(f64::NAN, Into::into))
+fn real(x: Option<impl Into<f64>>) -> (f64, Option<Exact>) {
+    (x.map_or(f64::NAN, Into::into), None)
 }
 
 fn whole<T: ArrowPrimitiveType<Native: Into<i128>>>(array: &ArrayRef) -> Found<'_> {
-    let number = |x: Option<T::Native>| match x.map(Into::into) {
-        Some(x) if x.abs() > LARGEST_EXACT => Err(x),
-        Some(x) => Ok(x as f64),
-        None => Ok(f64::NAN),
-    };
+    let number = |x: Option<T::Native>| x.map_or((f64::NAN, None), |x| Exact::of_whole(x.into()));
     Box::new(array.as_primitive::<T>().iter().map(number))
 }
 
 #[cfg(test)]
 mod tests {
-    use arrow_array::{BooleanArray, Float32Array, UInt64Array};
+    use arrow_array::{BooleanArray, Float32Array};
     use arrow_schema::{Field, Schema};
 
     use super::*;
@@ -293,12 +292,13 @@ mod tests {
     fn refusals_say_what_is_wrong() {
         for format in FORMATS {
             let bytes = patients(format);
-            let large = written(format, vec![("n", Arc::new(UInt64Array::from(vec![3, 1 << 53, (1 << 53) + 1])))]);
+            let large = written(format, vec![("n", Arc::new(UInt64Array::from(vec![3, u64::MAX, (1 << 53) + 1])))]);
+            let found = read_columns(format, &large, &[]).expect("numbers");
+            assert_eq!([0, 1, 2].map(|index| found.whole(index)), [Ok(3), Ok(u64::MAX.into()), Ok((1 << 53) + 1)]);
             let index = written(format, vec![("__index_level_0__", Arc::new(Int64Array::from(vec![0, 1])))]);
             for (bytes, wanted, needed) in [
                 (&bytes[..], &[][..], "column 1 (\"name\"): found Utf8, needed numbers"),
                 (&bytes, &["weight"], "weight"),
-                (&large, &[], "row 3, column 1 (\"n\"): found 9007199254740993, needed a whole number up to 2^53"),
                 (&index, &[], "index=False"),
                 (b"age,bmi\n1,2\n", &[], "needed "),
                 (b"", &[], "needed "),

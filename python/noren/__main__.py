@@ -1,0 +1,7 @@
+"""`python -m noren`: the command-line tool."""
+
+import sys
+
+from noren._tool import main
+
+sys.exit(main())
