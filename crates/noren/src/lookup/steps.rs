@@ -48,7 +48,8 @@ impl World {
     fn encrypt(&self, numbers: [i64; 2]) -> Result<[Ciphertext; 2]> {
         let encryptor = Encryptor::public(&self.context, &self.keys.public, Seed::from_bytes([2; 32]))?;
         let (encoder, n) = (Encoder::new(&self.context), self.context.parameters().degree());
-        let encrypt = |number: i64| encryptor.encrypt(&encoder.encode(&vec![number; n])?);
+        let spread = |number: i64| encoder.encode(&vec![number; n])?.with_stretch(n);
+        let encrypt = |number: i64| encryptor.encrypt(&spread(number)?);
         Ok([encrypt(numbers[0])?, encrypt(numbers[1])?])
     }
 
