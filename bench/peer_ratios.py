@@ -20,7 +20,7 @@ FILE = ROOT / "crates" / "noren" / "src" / "advisor" / "peers.json"
 OURS = "noren"
 PEERS = ["lattigo", "openfhe", "tenseal", "tfhe-rs"]
 # What makes two measurements one operation, beside the name of the operation.
-CELL = ["threads", "scheme", "depth", "workload", "batch", "mode", "values"]
+CELL = ["threads", "scheme", "depth", "workload", "batch", "mode", "values", "count"]
 DIGITS = 4
 RATIO = re.compile(r"\{\s*\"threads\"[^}]*\}")
 
@@ -39,6 +39,8 @@ class Source:
     ours: Mapping[str, object] = field(default_factory=dict)
     # Whether both have rings of the same degree.
     same_degree: bool = True
+    # Whether the records are those of a whole comparison, `compare.json`.
+    comparison: bool = False
 
 
 def single(*ops: str) -> tuple[tuple[str, ...], ...]:
@@ -49,6 +51,27 @@ def single(*ops: str) -> tuple[tuple[str, ...], ...]:
 def chains(scheme: str) -> Source:
     """Return the source of a scheme whose products follow one another."""
     return Source("chain", "chains of products", single("chain", "chain_squares"), {"scheme": scheme})
+
+
+def numbers(suite: str, op: str, scheme: str, what: str) -> Source:
+    """Return the source of a computation on n numbers, which the whole comparison measures: the fastest way of each."""
+    return Source(suite, what, single(op), {"scheme": scheme}, same_degree=False, comparison=True)
+
+
+INNER_PRODUCTS = ("inner-product", "inner_product", "inner products of n numbers")
+PRODUCTS = ("product", "product", "products of n numbers")
+
+
+def inner_products(scheme: str) -> Source:
+    """Return the source of inner products in a scheme."""
+    suite, op, what = INNER_PRODUCTS
+    return numbers(suite, op, scheme, what)
+
+
+def products(scheme: str) -> Source:
+    """Return the source of products of n numbers in a scheme."""
+    suite, op, what = PRODUCTS
+    return numbers(suite, op, scheme, what)
 
 
 BOOTSTRAPS = Source("bootstrap", "bootstraps", single("bootstrap"), ours={"set": "n16"})
@@ -66,12 +89,19 @@ def torus(op: str, what: str) -> Source:
 
 REALS = {"encrypt": ENCRYPTION, "decrypt": DECRYPTION}
 SCHEMES: dict[str, dict[str, Source]] = {
-    "ckks": {"server": chains("ckks"), **REALS},
+    "ckks": {
+        "server": chains("ckks"),
+        "inner_products": inner_products("ckks"),
+        "products": products("ckks"),
+        **REALS,
+    },
     "ckks-bootstrapping": {"server": BOOTSTRAPS, **REALS},
     "bgv": {"server": chains("bgv")},
     "bfv": {"server": chains("bfv")},
     "tfhe": {
         "server": TORUS,
+        "inner_products": inner_products("tfhe"),
+        "products": products("tfhe"),
         "keys": torus("client_keys", "keys that a client sends"),
         "encrypt": torus("encrypt", "encryptions"),
         "decrypt": torus("decrypt", "decryptions"),
@@ -83,9 +113,18 @@ NOTES = {
 }
 
 
-def newest(results: Path, suite: str) -> Path | None:
-    """Return the newest results of a suite on any machine."""
-    return max(results.glob(f"*/????-??-??-{suite}.jsonl"), key=lambda path: path.name, default=None)
+def newest(results: Path, source: Source) -> Path | None:
+    """Return the newest results of a source on any machine."""
+    name = "compare.json" if source.comparison else f"{source.suite}.jsonl"
+    return max(results.glob(f"*/????-??-??-{name}"), key=lambda path: path.name, default=None)
+
+
+def records_of(path: Path) -> list[Record]:
+    """Return the records of a file of results, of one suite or of a whole comparison."""
+    if path.suffix == ".json":
+        found: list[Record] = json.loads(path.read_text())["records"]
+        return found
+    return records.merge(records.read(path))
 
 
 def times(source: Source, found: list[Record], library: str) -> dict[tuple[Any, ...], float]:
@@ -136,9 +175,9 @@ def ratios(source: Source, path: Path, found: list[Record], peer: str) -> Iterat
 
 def made(results: Path) -> str:
     """Return the file."""
-    suites = {source.suite for parts in SCHEMES.values() for source in parts.values()}
-    paths = {suite: path for suite in suites if (path := newest(results, suite))}
-    read = {suite: records.merge(records.read(path)) for suite, path in paths.items()}
+    sources = [source for parts in SCHEMES.values() for source in parts.values()]
+    paths = {source.suite: path for source in sources if (path := newest(results, source))}
+    read = {suite: records_of(path) for suite, path in paths.items()}
     peers = []
     for scheme, parts in SCHEMES.items():
         for peer in PEERS:
@@ -146,7 +185,7 @@ def made(results: Path) -> str:
             suite = parts["server"].suite
             row["version"] = next((r["version"] for r in read.get(suite, []) if r["library"] == peer), "")
             row["note"] = NOTES.get((scheme, peer), "")
-            for name in ("server", "keys", "encrypt", "decrypt"):
+            for name in ("server", "inner_products", "products", "keys", "encrypt", "decrypt"):
                 source = parts.get(name)
                 row[name] = []
                 if source and source.suite in paths:

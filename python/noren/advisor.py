@@ -97,10 +97,15 @@ class Candidate:
     """The parameters, in words."""
     accuracy: float | None
     """A bound on the error of results, about; None where they are exact."""
+    excluded: float
+    """How far below 1 the absolute values of inputs stay that the accuracy is of; 0 for all values."""
     log2_failure: float | None
     """The base-two logarithm of the probability that any result is wrong; None where none was counted."""
     keys_seconds: float
     """The client's time for all keys, once."""
+    helper_seconds: float
+    """The time of a stronger device of the client's owner that makes the keys from two seeds, with the costs of the server on
+    one thread; 0 where the client makes its keys itself."""
     encrypt_seconds: float
     """The client's time to encode and encrypt the inputs."""
     decrypt_seconds: float
@@ -258,7 +263,8 @@ def advise(
     result_bits: int | None = None,
     instances: int = 1,
     dead_zone: float | None = None,
-    objective: Literal["server", "latency", "once"] = "server",
+    modulus: int | None = None,
+    objective: Literal["auto", "server", "latency", "once"] = "auto",
     client: str | None = None,
     machine: str | PathLike[str] | None = None,
     threads: int | None = None,
@@ -278,10 +284,12 @@ def advise(
     integer: values are unsigned integers of this many bits, and results exact.
     result_bits: bits of integer results; fewer than the largest result has means modulo a power of two. As many as it
         has for None.
+    modulus: for sums and products of integers, the number that results are modulo, whatever their size; `integer` is the
+        bits of ``modulus - 1`` unless it is given.
     instances: how often it is done, on other values, all at once.
     dead_zone: for comparisons of real numbers, the distance within which either answer is right.
-    objective: what is to be short: the server's time, the time from inputs to results, or all of both parties' time
-        once.
+    objective: what is to be short: the server's time, the time from inputs to results (``latency``), or all of both
+        parties' time once; ``auto`` is ``once`` where the client is a slower device than the server, and else ``server``.
     client: the client's device, a name of `devices`; this machine for None.
     machine: a file of `calibrate` with the costs of the server, or `REFERENCE`; this machine for None.
     threads: the server's threads; all for None.
@@ -292,6 +300,7 @@ def advise(
     nearest that is possible.
     """
     numbers = {"count": count, "degree": degree, "rows": rows, "columns": columns, "real": real, "integer": integer}
+    numbers["modulus"] = modulus
     limits = (server_memory, client_memory, server_seconds, client_seconds)
     path = None if machine is None else Path(machine)
     if not isinstance(computation, str):
@@ -314,10 +323,11 @@ def advise(
         raise TypeError(f"{len(examples)} examples beside {computation!r}: they are for functions of numpy")
     workload: dict[str, Any] = {
         "computation": _computation(computation, count, degree, rows, columns, inputs),
-        "values": _values(real, integer, result_bits),
+        "values": _values(real, integer, result_bits, modulus),
         "instances": instances,
         "objective": objective,
         "dead_zone": dead_zone,
+        "modulus": modulus,
     }
     return _advice(
         _advisor.advise_json(
@@ -388,10 +398,14 @@ def _computation(
     return {name: fields[name]}
 
 
-def _values(real: float | None, integer: int | None, result_bits: int | None) -> dict[str, Any]:
+def _values(
+    real: float | None, integer: int | None, result_bits: int | None, modulus: int | None
+) -> dict[str, Any]:
     """Return the kind of values as JSON has it."""
+    if integer is None and real is None and modulus is not None:
+        integer = max(1, (modulus - 1).bit_length())
     if (real is None) == (integer is None):
-        raise TypeError("give real=BITS for real numbers, or integer=BITS for integers")
+        raise TypeError("give real=BITS for real numbers, or integer=BITS or modulus=T for integers")
     if real is not None:
         return {"real": {"bits": float(real)}}
     return {"integer": {"bits": integer, "result_bits": result_bits}}
@@ -407,6 +421,7 @@ def _candidate(row: dict[str, Any]) -> Candidate:
         library=row["library"],
         parameters=row["parameters"],
         accuracy=accuracy.get("within"),
+        excluded=row["excluded"],
         log2_failure=accuracy.get("exact-but-for"),
         parts=parts,
         reasons=tuple(row["reasons"]),

@@ -26,6 +26,7 @@ use crate::outputs::{Content, Force, Output};
         noren advise inner-product --count 100 --real 20\n  \
         noren advise product --count 100 --real 20 --client pi-zero\n  \
         noren advise table --inputs 2 --integer 15\n  \
+        noren advise squarings --degree 10 --modulus 65537 --instances 32768\n  \
         noren advise compare --integer 16 --instances 64 --json"
 )]
 pub(crate) struct Arguments {
@@ -56,6 +57,9 @@ pub(crate) struct Arguments {
     /// Bits of integer results: fewer than the largest has means modulo a power of two [default: as many as it has]
     #[arg(long, value_name = "BITS", requires = "integer")]
     result_bits: Option<u32>,
+    /// Results of sums and products of integers are modulo this number [default bits of values: those of T - 1]
+    #[arg(long, value_name = "T", conflicts_with_all = ["real", "result_bits"])]
+    modulus: Option<u64>,
     /// How often it is done, on other values, all at once
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     instances: usize,
@@ -63,7 +67,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DISTANCE")]
     dead_zone: Option<f64>,
     /// The time that candidates are ordered by
-    #[arg(long, value_enum, default_value = "server")]
+    #[arg(long, value_enum, default_value = "auto")]
     objective: Short,
     /// The client's device: server, laptop, phone, browser, pi4 or pi-zero [default: this machine]
     #[arg(long, value_name = "DEVICE")]
@@ -116,6 +120,8 @@ enum Name {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Short {
+    /// The server's time, or all of both parties' time with keys where the client is a slower device
+    Auto,
     /// The server's time
     Server,
     /// The time from inputs to results: encryption, server, decryption
@@ -156,6 +162,14 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     console.report(&Shown(advice.report(&workload, &client, &server)))
 }
 
+/// The time of the device that makes the keys for the client, where there is one.
+fn helped(price: &Price) -> String {
+    match price.helper_seconds > 0.0 {
+        true => format!(" (another device {})", time(price.helper_seconds)),
+        false => String::new(),
+    }
+}
+
 /// The most bytes of a file with a workload.
 const MAX_WORKLOAD: u64 = 1 << 24;
 
@@ -194,15 +208,21 @@ impl Arguments {
         let values = match (self.real, self.integer) {
             (Some(bits), _) => Values::Real { bits },
             (None, Some(bits)) => Values::Integer { bits, result_bits: self.result_bits },
+            (None, None) if self.modulus.is_some() => {
+                let bits = self.modulus.map_or(1, |modulus| modulus.saturating_sub(1).max(1).ilog2() + 1);
+                Values::Integer { bits, result_bits: None }
+            }
             (None, None) => {
-                let needed = "--real BITS for real numbers, or --integer BITS".to_owned();
+                let needed = "--real BITS for real numbers, --integer BITS, or --modulus T".to_owned();
                 return Err(Failure::Unsuitable { what: "the kind of values", found: "left out".to_owned(), needed });
             }
         };
         let mut workload = Workload::new(computation, values);
         workload.instances = self.instances;
         workload.dead_zone = self.dead_zone;
+        workload.modulus = self.modulus;
         workload.objective = match self.objective {
+            Short::Auto => Objective::Auto,
             Short::Server => Objective::Server,
             Short::Latency => Objective::Latency,
             Short::Once => Objective::Once,
@@ -228,8 +248,9 @@ impl fmt::Display for Shown<'_> {
             )?;
             writeln!(
                 f,
-                "   client  keys {}, encryption {}, decryption {}; memory {}",
+                "   client  keys {}{}, encryption {}, decryption {}; memory {}",
                 time(row.price.keys_seconds),
+                helped(row.price),
                 time(row.price.encrypt_seconds),
                 time(row.price.decrypt_seconds),
                 size(client_memory)

@@ -7,8 +7,9 @@ use serde::Serialize;
 use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Rejection, Scheme};
 use crate::advisor::peers::{PeerEstimate, estimates};
 use crate::advisor::price::{Party, Price};
-use crate::advisor::rank::Goal;
-use crate::advisor::workload::Workload;
+use crate::advisor::rank::{Goal, undominated};
+use crate::advisor::refusal::{Nearest, Refusal, suggestion};
+use crate::advisor::workload::{Computation, Workload};
 use crate::advisor::{digits, exact, reals};
 use crate::schemes::bfv::Bfv;
 use crate::schemes::bgv::Bgv;
@@ -50,6 +51,8 @@ pub struct Row<'a> {
     pub price: &'a Price,
     /// The accuracy of results.
     pub accuracy: Accuracy,
+    /// How far below 1 the absolute values of inputs stay that the accuracy is of; 0 for all values.
+    pub excluded: f64,
     /// What speaks for it and against it.
     pub reasons: &'a [String],
     /// A Python script that does it once; empty where there is none.
@@ -79,8 +82,7 @@ pub struct Report<'a, W = Workload> {
 ///
 /// # Errors
 /// [`Error::Parameters`] for a workload that no scheme can be asked for, limits that are no times, or a machine without costs
-/// of the threads; if no scheme
-/// can do the workload within the limits, with the nearest that is possible.
+/// of the threads; if no scheme can do the workload within the limits, with the nearest that is possible, which was tried.
 ///
 /// # Examples
 /// ```
@@ -95,9 +97,24 @@ pub struct Report<'a, W = Workload> {
 pub fn advise(workload: &Workload, client: &Party, server: &Party, limits: &Limits) -> Result<Advice> {
     workload.check()?;
     limits.check()?;
+    let limits = limits.within(client, server);
+    attempt(workload, client, server, &limits)?.map_err(|refusal| {
+        let works = suggestion(workload, client, server, &limits, &refusal);
+        refusal.error(works)
+    })
+}
+
+/// The advice, or why there is none.
+pub(super) fn attempt(
+    workload: &Workload,
+    client: &Party,
+    server: &Party,
+    limits: &Limits,
+) -> Result<std::result::Result<Advice, Refusal>> {
     let outcomes: Vec<Outcome> =
         Scheme::ALL.into_iter().map(|scheme| consider(scheme, workload, client, server)).collect::<Result<_>>()?;
-    Advice::ranked(outcomes, Goal::of(workload), &limits.within(client, server), server)
+    let goal = Goal::new(workload.objective, client, server);
+    Ok(Advice::ranked(outcomes, &goal, limits, server, Some(workload.computation)))
 }
 
 /// What a scheme has to offer.
@@ -123,43 +140,53 @@ impl Advice {
 }
 
 impl<P> Advice<P> {
-    /// Puts what schemes have to offer in order, within limits.
-    ///
-    /// # Errors
-    /// [`Error::Parameters`] if nothing is within the limits, with the nearest that is possible.
-    pub(crate) fn ranked(outcomes: Vec<Outcome<P>>, goal: Goal, limits: &Limits, server: &Party) -> Result<Self> {
+    /// Puts what schemes have to offer in order: what is within limits, and of each scheme what nothing else of it is as good as
+    /// in every respect. Peers are those of a computation.
+    pub(crate) fn ranked(
+        outcomes: Vec<Outcome<P>>,
+        goal: &Goal,
+        limits: &Limits,
+        server: &Party,
+        computation: Option<Computation>,
+    ) -> std::result::Result<Self, Refusal> {
         let mut advice = Self { candidates: Vec::new(), peers: Vec::new(), rejections: Vec::new() };
-        let mut nearest: Option<(f64, String)> = None;
+        let mut nearest: Option<Nearest> = None;
         for outcome in outcomes {
-            match outcome {
-                Err(rejection) => advice.rejections.push(rejection),
-                Ok(candidate) => match limits.exceeded(&candidate.price) {
-                    None => advice.candidates.push(candidate),
+            let candidates = match outcome {
+                Err(rejection) => {
+                    advice.rejections.push(rejection);
+                    continue;
+                }
+                Ok(candidates) => candidates,
+            };
+            let (mut kept, mut closest) = (Vec::new(), None::<Nearest>);
+            for candidate in candidates {
+                match limits.exceeded(&candidate.price) {
+                    None => kept.push(candidate),
                     Some((excess, reason)) => {
-                        let scheme = candidate.scheme;
-                        if nearest.as_ref().is_none_or(|(least, _)| excess < *least) {
-                            nearest = Some((excess, format!("{scheme}, which {reason}")));
+                        let (scheme, price) = (candidate.scheme, candidate.price);
+                        if closest.as_ref().is_none_or(|closest| excess < closest.excess) {
+                            closest = Some(Nearest { excess, scheme, reason, price });
                         }
-                        advice.rejections.push(Rejection { scheme, reason });
                     }
-                },
+                }
             }
+            if kept.is_empty()
+                && let Some(closest) = closest
+            {
+                advice.rejections.push(Rejection { scheme: closest.scheme, reason: closest.reason.clone() });
+                if nearest.as_ref().is_none_or(|nearest| closest.excess < nearest.excess) {
+                    nearest = Some(closest);
+                }
+            }
+            advice.candidates.extend(undominated(kept, goal));
         }
         if advice.candidates.is_empty() {
-            return Err(match nearest {
-                Some((_, nearest)) => {
-                    Error::parameter("limits", "out of reach of all schemes", format!("larger; nearest is {nearest}"))
-                }
-                None => {
-                    let reasons: Vec<String> =
-                        advice.rejections.iter().map(|r| format!("{}: {}", r.scheme, r.reason)).collect();
-                    Error::parameter("workload", "out of reach of all schemes", reasons.join("; "))
-                }
-            });
+            return Err(Refusal { nearest, rejections: advice.rejections });
         }
-        advice.candidates.sort_by(|a, b| goal.seconds(&a.price).total_cmp(&goal.seconds(&b.price)));
-        advice.compare(&goal);
-        advice.peers = estimates(&advice.candidates, server, limits.server_seconds);
+        advice.candidates.sort_by(|a, b| goal.order(&a.price).total_cmp(&goal.order(&b.price)));
+        advice.compare(goal);
+        advice.peers = estimates(&advice.candidates, server, limits.server_seconds, computation);
         Ok(advice)
     }
 
@@ -177,6 +204,7 @@ impl<P> Advice<P> {
             parameters: &candidate.parameters,
             price: &candidate.price,
             accuracy: candidate.accuracy,
+            excluded: candidate.excluded,
             reasons: &candidate.reasons,
             script: script(candidate),
         };
@@ -194,13 +222,18 @@ impl<P> Advice<P> {
     /// Says of all candidates but the first why they are not first.
     fn compare(&mut self, goal: &Goal) {
         let Some((best, others)) = self.candidates.split_first_mut() else { return };
-        let (first, shortest) = (best.scheme, goal.seconds(&best.price));
+        let (first, shortest) = (best.scheme, goal.seconds(&best.price).max(f64::MIN_POSITIVE));
         for other in others {
             let ratio = goal.seconds(&other.price) / shortest;
+            if other.price.helper_seconds > 0.0 {
+                other.reasons.push("comes later because it takes another device".to_owned());
+            }
             let longest = other.price.parts.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
             let most =
                 longest.map_or_else(String::new, |part| format!(", most of it for {:.0} {}", part.count, part.name));
-            other.reasons.push(format!("takes {ratio:.1} times as long as {first}{most}"));
+            if ratio >= 1.0 {
+                other.reasons.push(format!("takes {ratio:.1} times as long as {first}{most}"));
+            }
         }
     }
 }
@@ -237,6 +270,41 @@ impl Limits {
             client_memory: self.client_memory.or(Some(client.machine.memory)),
             ..*self
         }
+    }
+
+    /// The limits that a price keeps, each as it is where the price keeps it.
+    pub(super) fn wider(&self, price: &Price) -> Self {
+        let bytes = |limit: Option<u64>, found: u64| {
+            limit.map(
+                |limit| if found > limit { found.checked_next_multiple_of(1 << 20).unwrap_or(u64::MAX) } else { limit },
+            )
+        };
+        let seconds = |limit: Option<f64>, found: f64| {
+            limit.map(|limit| if found > limit { libm::ceil(found * 1000.0) / 1000.0 } else { limit })
+        };
+        Self {
+            server_memory: bytes(self.server_memory, price.server_memory),
+            client_memory: bytes(self.client_memory, price.client_memory),
+            server_seconds: seconds(self.server_seconds, price.server_seconds),
+            client_seconds: seconds(self.client_seconds, price.client_seconds()),
+        }
+    }
+
+    /// What is not as in other limits, in words.
+    pub(super) fn differences(&self, other: &Self) -> String {
+        let bytes = [
+            (self.server_memory, other.server_memory, "MiB of server_memory"),
+            (self.client_memory, other.client_memory, "MiB of client_memory"),
+        ];
+        let seconds = [
+            (self.server_seconds, other.server_seconds, "server_seconds"),
+            (self.client_seconds, other.client_seconds, "client_seconds"),
+        ];
+        let bytes = bytes.into_iter().filter(|(limit, other, _)| limit != other);
+        let bytes = bytes.filter_map(|(limit, _, name)| Some(format!("{} {name}", limit? >> 20)));
+        let seconds = seconds.into_iter().filter(|(limit, other, _)| limit != other);
+        let seconds = seconds.filter_map(|(limit, _, name)| Some(format!("{} {name}", limit?)));
+        bytes.chain(seconds).collect::<Vec<_>>().join(" and ")
     }
 
     /// By how much a price exceeds a limit, as a ratio, and what of it; nothing if it keeps all of them.

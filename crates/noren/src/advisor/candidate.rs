@@ -76,6 +76,8 @@ pub struct Candidate<P = Plan> {
     pub price: Price,
     /// The accuracy of results.
     pub accuracy: Accuracy,
+    /// How far below 1 the absolute values of inputs stay that the accuracy is of; 0 for all values.
+    pub excluded: f64,
     /// What speaks for it and against it.
     pub reasons: Vec<String>,
 }
@@ -89,8 +91,8 @@ pub struct Rejection {
     pub reason: String,
 }
 
-/// A candidate, or why there is none.
-pub type Outcome<P = Plan> = std::result::Result<Candidate<P>, Rejection>;
+/// The candidates of a scheme, or why there is none.
+pub type Outcome<P = Plan> = std::result::Result<Vec<Candidate<P>>, Rejection>;
 
 impl Scheme {
     /// All of them.

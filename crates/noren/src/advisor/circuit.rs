@@ -30,6 +30,8 @@ pub struct SlotCircuit {
     pub computation: Computation,
     /// Where the values lie.
     pub placement: Placement,
+    /// Of tables and comparisons, which are polynomials modulo t: how many values an input has; 0 for other computations.
+    pub domain: usize,
 }
 
 impl SlotCircuit {
@@ -62,7 +64,8 @@ impl SlotCircuit {
             (Placement::Apart, Computation::Product { count } | Computation::Sum { count }) => count,
             (Placement::Apart, Computation::Matrix { columns, .. }) => columns,
             (Placement::Apart, Computation::InnerProduct { length }) => 2 * length,
-            (Placement::Consecutive, Computation::InnerProduct { .. }) => 2,
+            (Placement::Consecutive, Computation::InnerProduct { .. }) | (_, Computation::Compare) => 2,
+            (_, Computation::Table { inputs }) => inputs,
             _ => 1,
         }
     }
@@ -99,6 +102,7 @@ impl SlotCircuit {
             (Placement::Apart, Computation::Matrix { rows, columns }) => {
                 (rows.saturating_mul(columns) / TERMS_IN_A_STEP).saturating_add(rows).saturating_add(columns)
             }
+            (_, Computation::Compare | Computation::Table { .. }) => self.domain.saturating_pow(self.inputs() as u32),
             (Placement::Apart, _) => self.inputs(),
             (Placement::Consecutive, _) => 1,
         }
@@ -172,14 +176,41 @@ impl SlotCircuit {
                 let terms: Vec<_> = inputs.iter().map(|x| (x, coefficient)).collect();
                 return (0..rows).map(|_| ev.weighted_sum(&terms, <E::Scalar as Scalar>::ZERO)).collect();
             }
-            (_, computation @ (Computation::Compare | Computation::Table { .. })) => {
+            (_, computation @ (Computation::Compare | Computation::Table { .. })) if self.domain == 0 => {
                 let needed = "sums and products: comparisons and tables are no circuits on slots";
                 return Err(Error::parameter("computation", format!("{computation:?}"), needed));
             }
+            (_, Computation::Compare | Computation::Table { .. }) => self.table(ev, inputs, coefficient)?,
         };
         Ok(vec![one])
     }
+
+    /// A table as a polynomial: of one input; of two bits, `a b`, a, b and 1 with coefficients; of two other inputs, of
+    /// `x + domain y`.
+    fn table<E: SlotEvaluator>(
+        &self,
+        ev: &E,
+        inputs: &[E::Ciphertext],
+        coefficient: E::Scalar,
+    ) -> Result<E::Ciphertext> {
+        let polynomial =
+            |x: &E::Ciphertext, entries: usize| Polynomial::power(vec![coefficient; entries])?.evaluate(ev, x);
+        match inputs {
+            [a, b] if self.domain == GATE => {
+                let product = ev.mul(a, b)?;
+                ev.weighted_sum(&[(&product, coefficient), (a, coefficient), (b, coefficient)], coefficient)
+            }
+            [x, y] => {
+                let both = ev.weighted_sum(&[(x, coefficient), (y, coefficient)], <E::Scalar as Scalar>::ZERO)?;
+                polynomial(&both, self.domain * self.domain)
+            }
+            _ => polynomial(&inputs[0], self.domain),
+        }
+    }
 }
+
+/// The values of a bit.
+const GATE: usize = 2;
 
 /// A circuit whose matrix is encoded.
 pub struct PreparedCircuit<F> {
@@ -229,7 +260,7 @@ mod tests {
     use crate::schemes::clear::{ClearEvaluator, ClearVector};
 
     fn first(computation: Computation, placement: Placement, inputs: &[&[f64]]) -> f64 {
-        let circuit = SlotCircuit { computation, placement };
+        let circuit = SlotCircuit { computation, placement, domain: 0 };
         let vector = |x: &&[f64]| ClearVector::new(x.to_vec(), 5).expect("a power of two");
         let inputs: Vec<_> = inputs.iter().map(vector).collect();
         circuit.run(&ClearEvaluator, &inputs, 1.0).expect("enough levels")[0].values()[0]
@@ -258,7 +289,7 @@ mod tests {
     fn trees_have_logarithmic_depth() {
         for (count, depth) in [(1, 0), (2, 1), (100, 7), (128, 7), (129, 8)] {
             for placement in [Placement::Consecutive, Placement::Apart] {
-                let circuit = SlotCircuit { computation: Computation::Product { count }, placement };
+                let circuit = SlotCircuit { computation: Computation::Product { count }, placement, domain: 0 };
                 let recorder = Recorder::new();
                 let inputs = vec![recorder.fresh(1 << 10); circuit.inputs()];
                 circuit.run(&recorder, &inputs, 1.0).expect("levels without end");
@@ -269,10 +300,11 @@ mod tests {
 
     #[test]
     fn what_is_no_circuit_on_slots_is_refused() {
-        let circuit = SlotCircuit { computation: Computation::Compare, placement: Placement::Consecutive };
+        let circuit = SlotCircuit { computation: Computation::Compare, placement: Placement::Consecutive, domain: 0 };
         let recorder = Recorder::new();
         assert!(circuit.run(&recorder, &[recorder.fresh(4)], 1.0).is_err());
-        let circuit = SlotCircuit { computation: Computation::Sum { count: 2 }, placement: Placement::Apart };
+        let circuit =
+            SlotCircuit { computation: Computation::Sum { count: 2 }, placement: Placement::Apart, domain: 0 };
         assert!(circuit.run(&recorder, &[recorder.fresh(4)], 1.0).is_err_and(|error| error.to_string().contains("2")));
     }
 }

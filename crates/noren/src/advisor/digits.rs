@@ -3,14 +3,17 @@
 use noren_rlwe::error::{Error, Result};
 
 use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Scheme};
+use crate::advisor::helper::helped;
 use crate::advisor::price::Party;
 use crate::advisor::torus::TorusDraft;
 use crate::advisor::workload::{Computation, Values, Workload};
 use crate::radix::{Comparison, Cost, Operation, Shape};
 use crate::schemes::tfhe::Preset;
 
-/// The set of digits of two bits.
-const SET: &str = "2_2";
+/// The sets of digits of two bits: with keys that travel whole, and light ones.
+const DIGITS: [&str; 2] = ["2_2", "2_2_LIGHT"];
+/// The sets of bits.
+const BITS: [&str; 3] = ["BOOL", "BOOL_128", "BOOL_LIGHT"];
 /// Bits of a digit, and of a value that one bootstrap reads.
 const DIGIT_BITS: u32 = 2;
 const LOOKUP_BITS: u32 = 4;
@@ -30,43 +33,93 @@ pub(super) fn tfhe(workload: &Workload, client: &Party, server: &Party) -> Resul
         let reason = "TFHE computes with integers: scale the values to integers and give their bits to see its price";
         return Ok(scheme.rejects(reason));
     };
+    if workload.modulus.is_some_and(|modulus| !modulus.is_power_of_two()) {
+        return Ok(scheme.rejects("results of digits are modulo a power of two, not this modulus"));
+    }
+    let result_bits = workload.modulus.map(u64::ilog2).or(result_bits);
+    let is_gate = bits == 1 && matches!(workload.computation, Computation::Table { .. } | Computation::Compare);
+    let (sets, draft) = match is_gate {
+        true => {
+            let [inputs, results] = [workload.inputs(), workload.outputs()];
+            (&BITS[..], TorusDraft { set: "", rounds: vec![(1, 1.0)], inputs, results, runs: workload.instances })
+        }
+        false => match draft(workload, bits, result_bits)? {
+            Ok(draft) => (&DIGITS[..], draft),
+            Err(reason) => return Ok(scheme.rejects(reason)),
+        },
+    };
+    let (mut found, mut refused) = (Vec::new(), String::new());
+    for set in sets {
+        let draft = TorusDraft { set, ..draft.clone() };
+        let parameters = Preset::named(set)?.parameters()?;
+        let log2_failure = parameters.failure().log2 + libm::log2(draft.bootstraps().max(1.0));
+        if log2_failure > workload.log2_failure {
+            let asked = workload.log2_failure;
+            refused = format!("all bootstraps together fail with 2^{log2_failure:.0}, asked for is 2^{asked:.0}");
+            continue;
+        }
+        let own = candidate(scheme, draft.clone(), log2_failure, client, server)?;
+        let priced = |helper: &Party| Ok(draft.price(helper, server)?.keys_seconds);
+        found.extend(helped(&own, draft.left(client)?, client, server, priced)?);
+        found.push(own);
+    }
+    match found.is_empty() {
+        true => Ok(scheme.rejects(refused)),
+        false => Ok(Ok(found)),
+    }
+}
+
+/// The circuit on digits, for no set yet, or why there is none.
+fn draft(workload: &Workload, bits: u32, result_bits: Option<u32>) -> Result<std::result::Result<TorusDraft, String>> {
     let width = workload.result_bits(bits, result_bits).max(bits).next_multiple_of(DIGIT_BITS) as usize;
     let digits = width / DIGIT_BITS as usize;
     let rounds = match rounds(workload.computation, bits, width)? {
         Ok(rounds) => rounds,
-        Err(reason) => return Ok(scheme.rejects(reason)),
+        Err(reason) => return Ok(Err(reason)),
     };
     let result_digits = match workload.computation {
         Computation::Compare => 1,
         _ => digits,
     };
-    let draft = TorusDraft {
-        set: SET,
+    Ok(Ok(TorusDraft {
+        set: "",
         rounds,
         inputs: workload.inputs() * digits,
         results: workload.outputs() * result_digits,
         runs: workload.instances,
-    };
-    let price = draft.price(client, server)?;
-    let parameters = Preset::named(SET)?.parameters()?;
-    let log2_failure = parameters.failure().log2 + libm::log2(draft.bootstraps().max(1.0));
+    }))
+}
+
+fn candidate(
+    scheme: Scheme,
+    draft: TorusDraft,
+    log2_failure: f64,
+    client: &Party,
+    server: &Party,
+) -> Result<Candidate> {
     let lines: usize = draft.rounds.iter().map(|&(rounds, _)| rounds).sum();
-    if log2_failure > workload.log2_failure {
-        let (found, asked) = (log2_failure, workload.log2_failure);
-        return Ok(scheme.rejects(format!("all bootstraps together fail with 2^{found:.0}, asked for is 2^{asked:.0}")));
+    let mut reasons = vec![format!(
+        "{:.0} bootstraps, at least {lines} one after the other; no depth is too large, and nothing shares a ciphertext",
+        draft.bootstraps()
+    )];
+    if draft.set.ends_with("LIGHT") {
+        reasons
+            .push("light keys: the client makes and sends little, the server expands them and takes longer".to_owned());
     }
-    Ok(Ok(Candidate {
+    let values = match BITS.contains(&draft.set) {
+        true => "one bit a number".to_owned(),
+        false => format!("digits of {DIGIT_BITS} bits"),
+    };
+    Ok(Candidate {
         scheme,
         library: "noren".to_owned(),
-        parameters: format!("set {SET}, {digits} digits of {DIGIT_BITS} bits a number"),
-        reasons: vec![format!(
-            "{:.0} bootstraps, at least {lines} one after the other; no depth is too large, and nothing shares a ciphertext",
-            draft.bootstraps()
-        )],
+        parameters: format!("set {}, {values}", draft.set),
+        reasons,
+        price: draft.price(client, server)?,
         plan: Plan::Torus(draft),
-        price,
         accuracy: Accuracy::ExactButFor(log2_failure),
-    }))
+        excluded: 0.0,
+    })
 }
 
 /// The rounds of bootstraps of one instance, or why there are none.

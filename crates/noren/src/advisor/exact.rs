@@ -7,7 +7,6 @@ use noren_rlwe::security::Security;
 use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Scheme};
 use crate::advisor::circuit::SlotCircuit;
 use crate::advisor::price::{Party, Price};
-use crate::advisor::rank::{Goal, cheapest};
 use crate::advisor::reals::{circuits, no_room};
 use crate::advisor::slots::{SlotDraft, Slots};
 use crate::advisor::work::{Unit, Work};
@@ -26,6 +25,12 @@ const USUAL_MODULUS: u64 = 65537;
 const STEP: u64 = 1 << 18;
 /// The failure of laws of noise that a positive budget stands for.
 const BUDGET_FAILURE: f64 = -128.0;
+/// The most bits of a function as a polynomial.
+const POLYNOMIAL_BITS: u32 = 10;
+/// Fewer instances of a function of bits are for TFHE, where its results are bits again, for any depth.
+const IN_BULK: usize = 16;
+/// The coefficients of a gate, added.
+const GATE_SUM: usize = 8;
 /// The largest number of a lookup.
 const LOOKUP_BITS: u32 = 15;
 
@@ -39,17 +44,27 @@ pub(super) fn vectors<S: IntegerScheme>(
     let Values::Integer { bits, result_bits } = workload.values else {
         return Ok(scheme.rejects("values are real numbers: integers modulo t have no fractions"));
     };
-    match workload.computation {
-        Computation::Compare => {
-            return Ok(scheme.rejects("a comparison is no polynomial of small degree: take lookups or TFHE"));
+    let needed_bits = match workload.computation {
+        Computation::Compare | Computation::Table { .. } if workload.instances < IN_BULK => {
+            return Ok(scheme.rejects(format!(
+                "a function of bits is a polynomial modulo t, which is for {IN_BULK} instances or more: results of TFHE can \
+                 be looked up again"
+            )));
         }
-        Computation::Table { .. } => {
-            return Ok(scheme.rejects("a table is no polynomial of small degree: take lookups or TFHE"));
+        Computation::Compare | Computation::Table { .. } => {
+            let all = workload.inputs() as u32 * bits;
+            if all > POLYNOMIAL_BITS {
+                return Ok(scheme.rejects(format!(
+                    "a function of {all} bits is a polynomial of degree 2^{all} - 1: take lookups or TFHE, or up to \
+                     {POLYNOMIAL_BITS} bits"
+                )));
+            }
+            // The polynomial goes through as many points as there are.
+            f64::from(all + 1)
         }
-        _ => {}
-    }
-    let needed_bits = workload.exact_bits(bits);
-    if needed_bits > MODULUS_BITS {
+        _ => workload.exact_bits(bits),
+    };
+    if needed_bits > MODULUS_BITS && workload.modulus.is_none() {
         let most = format!(
             "results of {needed_bits:.0} bits exceed the plaintext modulus, which has at most {MODULUS_BITS:.0}"
         );
@@ -64,10 +79,17 @@ pub(super) fn vectors<S: IntegerScheme>(
                 Err(reason) => refused = Some(reason),
             }
         }
+        if let Some(modulus) = workload.modulus.filter(|_| circuit.slots() == 1) {
+            let draft = Draft { circuit, slots: 1, modulus, packed: false };
+            match draft.candidate::<S>(scheme, workload, client, server)? {
+                Ok(candidate) => found.push(candidate),
+                Err(reason) => refused = Some(reason),
+            }
+        }
     }
-    match cheapest(found, &Goal::of(workload)) {
-        Some(best) => Ok(Ok(best)),
-        None => Ok(scheme.rejects(refused.unwrap_or_else(|| no_room(workload, MOST_SLOTS)))),
+    match found.is_empty() {
+        true => Ok(scheme.rejects(refused.unwrap_or_else(|| no_room(workload, MOST_SLOTS)))),
+        false => Ok(Ok(found)),
     }
 }
 
@@ -80,31 +102,60 @@ fn vectors_in<S: IntegerScheme>(
     slots: usize,
     bits: f64,
 ) -> Result<std::result::Result<Candidate, String>> {
-    let scaled = scheme == Scheme::Bfv;
-    let mut refused = String::new();
-    let usage = record(&circuit, slots)?;
-    for modulus in moduli(bits, slots) {
-        let (terms, plain) = sums(workload.computation, &usage);
-        let needed = Requirements {
-            depth: usage.depth.saturating_sub(plain),
-            plaintext_modulus: modulus,
-            slots: 2 * slots,
-            sum: terms,
-            plain_products: plain,
+    let mut refused = format!("no slots for the modulus, and results exceed 2^{MODULUS_BITS:.0}");
+    for modulus in moduli(workload.modulus, bits, slots) {
+        match (Draft { circuit, slots, modulus, packed: true }).candidate::<S>(scheme, workload, client, server)? {
+            Ok(candidate) => return Ok(Ok(candidate)),
+            Err(reason) => refused = reason,
+        }
+    }
+    Ok(Err(refused))
+}
+
+/// A circuit in rows of some slots, modulo a number.
+struct Draft {
+    circuit: SlotCircuit,
+    slots: usize,
+    modulus: u64,
+    /// Whether values lie in slots; or else each ciphertext has one value, in coefficient 0, for which any modulus will do.
+    packed: bool,
+}
+
+impl Draft {
+    /// What the circuit needs of its parameters.
+    fn requirements(&self, usage: &CircuitUsage) -> Requirements {
+        let (depth, sum, plain_products) = needs(&self.circuit, usage.depth);
+        Requirements {
+            depth,
+            plaintext_modulus: self.modulus,
+            slots: if self.packed { 2 * self.slots } else { 1 },
+            sum,
+            plain_products,
             ..Requirements::default()
-        };
+        }
+    }
+
+    /// The candidate, or why there is none.
+    fn candidate<S: IntegerScheme>(
+        &self,
+        scheme: Scheme,
+        workload: &Workload,
+        client: &Party,
+        server: &Party,
+    ) -> Result<std::result::Result<Candidate, String>> {
+        let Self { circuit, slots, modulus, packed } = *self;
+        let scaled = scheme == Scheme::Bfv;
+        let usage = record(&circuit, slots)?;
+        let needed = self.requirements(&usage);
         let parameters = match needed.choose::<S>() {
-            Ok(parameters) if parameters.has_slots() => parameters,
-            Ok(_) => continue,
-            Err(error) => {
-                refused = error.to_string();
-                continue;
-            }
+            Ok(parameters) if parameters.has_slots() || !packed => parameters,
+            Ok(_) => return Ok(Err(format!("no slots modulo {modulus} in rings that the circuit needs"))),
+            Err(error) => return Ok(Err(error.to_string())),
         };
         // A smaller ring than asked for there is not; in a larger one the circuit has more slots.
-        let row = parameters.row_slots();
+        let row = if packed { parameters.row_slots() } else { 1 };
         let usage = if row == slots { usage } else { record(&circuit, row)? };
-        let single = circuit.instances(2 * row) == circuit.instances(row);
+        let single = !packed || circuit.instances(2 * row) == circuit.instances(row);
         let in_row = circuit.instances(row);
         let runs = workload.instances.div_ceil(if single { in_row } else { 2 * in_row });
         let draft = SlotDraft {
@@ -118,23 +169,30 @@ fn vectors_in<S: IntegerScheme>(
             usage,
         };
         let price = draft.price(client, server)?;
-        let mut reasons = vec![format!("results below 2^{bits:.0} are exact modulo {modulus}")];
-        if scaled {
-            reasons.push("messages in the high bits: one set of limbs for all depths".to_owned());
-        } else {
-            reasons.push("products drop limbs as their noise allows".to_owned());
+        let mut reasons = vec![match workload.modulus {
+            Some(asked) if asked == modulus => format!("results are exact modulo {modulus}"),
+            Some(asked) => format!("results are exact below {modulus}; the client takes them modulo {asked}"),
+            None if circuit.domain > 0 => format!("the function is a polynomial modulo {modulus}"),
+            None => format!("results are exact modulo {modulus}, which is above the largest"),
+        }];
+        reasons.push(match scaled {
+            true => "messages in the high bits: one set of limbs for all depths".to_owned(),
+            false => "products drop limbs as their noise allows".to_owned(),
+        });
+        if !packed {
+            reasons.push(format!("no slots modulo {modulus}: a ciphertext for each value"));
         }
-        return Ok(Ok(Candidate {
+        Ok(Ok(Candidate {
             scheme,
             library: "noren".to_owned(),
             parameters: describe(&parameters),
             plan: Plan::Integers(parameters, circuit, draft),
             price,
             accuracy: Accuracy::Exact,
+            excluded: 0.0,
             reasons,
-        }));
+        }))
     }
-    Ok(Err(refused))
 }
 
 /// Lookups of BFV: any function of one or two integers.
@@ -159,15 +217,16 @@ pub(super) fn lookups(workload: &Workload, client: &Party, server: &Party) -> Re
     let runs = workload.instances.div_ceil(queries);
     let price = price_lookup(&plan, (workload.inputs(), two), runs, client, server)?;
     let line = if two { "a matrix of the table" } else { "a table in a line: no matrix" };
-    Ok(Ok(Candidate {
+    Ok(Ok(vec![Candidate {
         scheme,
         library: "noren".to_owned(),
         parameters: format!("N = 2^15, t = 65537, 13 primes of 50 bits, {queries} queries in a pair of ciphertexts"),
         plan: Plan::Lookup(Box::new(plan)),
         price,
         accuracy: Accuracy::ExactButFor(BUDGET_FAILURE),
+        excluded: 0.0,
         reasons: vec![format!("one-hot vectors by 16 squarings, then {line}")],
-    }))
+    }]))
 }
 
 /// The price of lookups with a plan.
@@ -238,23 +297,34 @@ fn record(circuit: &SlotCircuit, row: usize) -> Result<CircuitUsage> {
     Ok(recorder.usage())
 }
 
-/// How many terms are added up in the end, and how many of the levels are products with plaintexts.
-fn sums(computation: Computation, usage: &CircuitUsage) -> (usize, usize) {
-    match computation {
-        Computation::Sum { count } => (count, 0),
-        Computation::InnerProduct { length } => (length, 0),
-        Computation::Matrix { columns, .. } => (columns, usage.depth),
-        Computation::Polynomial { degree } => (degree + 1, 0),
-        _ => (1, 0),
+/// How many products of ciphertexts follow one another in a circuit of this depth, how many terms are added up in the end, and how
+/// many products with plaintexts there are besides.
+fn needs(circuit: &SlotCircuit, depth: usize) -> (usize, usize, usize) {
+    match circuit.computation {
+        Computation::Sum { count } => (depth, count, 0),
+        Computation::InnerProduct { length } => (depth, length, 0),
+        Computation::Matrix { columns, .. } => (0, columns, depth),
+        Computation::Polynomial { degree } => (depth, degree + 1, 0),
+        // A gate is `c + c a + c b + c a b` with numbers up to 2.
+        Computation::Table { inputs: 2 } | Computation::Compare if circuit.domain == 2 => (1, GATE_SUM, 0),
+        // Coefficients of a polynomial through points are anything modulo t: a product with a plaintext besides.
+        Computation::Table { .. } | Computation::Compare => (depth, circuit.steps(), 1),
+        _ => (depth, 1, 0),
     }
 }
 
-/// Prime moduli above `2^bits` with slots for rows of this many: the usual one, and one for all rings.
-fn moduli(bits: f64, slots: usize) -> impl Iterator<Item = u64> {
-    let least = libm::exp2(bits).ceil() as u64;
-    let usual = (least < USUAL_MODULUS && slots <= USUAL_MODULUS as usize / 4).then_some(USUAL_MODULUS);
-    let first = least.div_ceil(STEP).max(1);
-    usual.into_iter().chain((first..).map(|k| k * STEP + 1).find(|&t| is_prime(t)))
+/// Prime moduli above `2^bits` with slots for rows of this many: the usual one, and one for all rings. For results modulo a
+/// number that number comes first.
+fn moduli(asked: Option<u64>, bits: f64, slots: usize) -> impl Iterator<Item = u64> {
+    let exact = (bits <= MODULUS_BITS).then(|| libm::exp2(bits).ceil() as u64);
+    let usual = exact.filter(|&least| least < USUAL_MODULUS && slots <= USUAL_MODULUS as usize / 4);
+    let own = exact.and_then(|least| {
+        let first = least.div_ceil(STEP).max(1);
+        (first..).map(|k| k * STEP + 1).find(|&t| is_prime(t))
+    });
+    // Without slots it is no use here.
+    let asked = asked.filter(|&t| is_prime(t) && (t - 1).is_multiple_of(4 * slots as u64));
+    asked.into_iter().chain(usual.map(|_| USUAL_MODULUS)).chain(own)
 }
 
 fn describe(parameters: &Parameters) -> String {

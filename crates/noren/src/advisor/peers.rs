@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::advisor::candidate::{Candidate, Scheme};
 use crate::advisor::price::Party;
+use crate::advisor::workload::Computation;
 
 /// What another library would take with a scheme, by its times beside noren's.
 ///
@@ -67,6 +68,8 @@ struct Peer {
     /// What is to be known beside the ratios, or nothing.
     note: String,
     server: Vec<Ratio>,
+    inner_products: Vec<Ratio>,
+    products: Vec<Ratio>,
     keys: Vec<Ratio>,
     encrypt: Vec<Ratio>,
     decrypt: Vec<Ratio>,
@@ -90,10 +93,17 @@ fn peers() -> &'static [Peer] {
 }
 
 /// The estimates beside noren's candidates, the shortest time of the server first; those above `longest` seconds say so.
-pub(super) fn estimates<P>(candidates: &[Candidate<P>], server: &Party, longest: Option<f64>) -> Vec<PeerEstimate> {
-    let each = candidates.iter().flat_map(|candidate| {
+pub(super) fn estimates<P>(
+    candidates: &[Candidate<P>],
+    server: &Party,
+    longest: Option<f64>,
+    computation: Option<Computation>,
+) -> Vec<PeerEstimate> {
+    let first = |at: &usize| candidates[..*at].iter().all(|before| before.scheme != candidates[*at].scheme);
+    let each = (0..candidates.len()).filter(first).flat_map(|at| {
+        let candidate = &candidates[at];
         let same = peers().iter().filter(|peer| peer.scheme == candidate.scheme);
-        same.filter_map(|peer| peer.estimate(candidate, server, longest))
+        same.filter_map(move |peer| peer.estimate(candidate, server, longest, computation))
     });
     let mut estimates: Vec<PeerEstimate> = each.collect();
     estimates.sort_by(|a, b| a.server_seconds.total_cmp(&b.server_seconds));
@@ -111,9 +121,16 @@ impl Peer {
         candidate: &Candidate<P>,
         server: &Party,
         longest: Option<f64>,
+        computation: Option<Computation>,
     ) -> Option<PeerEstimate> {
         let price = &candidate.price;
-        let ratio = with_threads(&self.server, server.threads)?;
+        // Of the same computation where it was measured.
+        let measured = match computation {
+            Some(Computation::InnerProduct { .. }) => &self.inner_products[..],
+            Some(Computation::Product { .. }) => &self.products,
+            _ => &[],
+        };
+        let ratio = with_threads(measured, server.threads).or_else(|| with_threads(&self.server, server.threads))?;
         let server_seconds = price.server_seconds * ratio.ratio;
         let mut reasons = vec![format!("the server takes {}", ratio.words())];
         let mut client = |name: &str, seconds: f64, ratios: &'static [Ratio]| {
@@ -166,7 +183,10 @@ mod tests {
         assert!(!peers().is_empty());
         for peer in peers() {
             assert!(!peer.server.is_empty() && !peer.version.is_empty(), "{} {}", peer.scheme, peer.library);
-            for ratio in [&peer.server, &peer.keys, &peer.encrypt, &peer.decrypt].into_iter().flatten() {
+            for ratio in [&peer.server, &peer.inner_products, &peer.products, &peer.keys, &peer.encrypt, &peer.decrypt]
+                .into_iter()
+                .flatten()
+            {
                 assert!(ratio.rows > 0 && 0.0 < ratio.least, "{ratio:?}");
                 assert!(ratio.least <= ratio.ratio && ratio.ratio <= ratio.most, "{ratio:?}");
                 assert!(!ratio.machine.is_empty() && ratio.records.contains(&ratio.date), "{ratio:?}");

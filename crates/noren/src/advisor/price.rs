@@ -22,6 +22,9 @@ pub struct Party {
 pub struct Price {
     /// The client's time for all keys, once.
     pub keys_seconds: f64,
+    /// The time of a stronger device of the client's owner that makes the keys from two seeds, with the costs of the server
+    /// on one thread; 0 where the client makes its keys itself.
+    pub helper_seconds: f64,
     /// The client's time to encode and encrypt the inputs.
     pub encrypt_seconds: f64,
     /// The client's time to decrypt and decode the results.

@@ -1,38 +1,85 @@
 //! Order among candidates: by what is to be short.
 
 use crate::advisor::candidate::Candidate;
-use crate::advisor::price::Price;
-use crate::advisor::workload::{Objective, Workload};
+use crate::advisor::machine::Machine;
+use crate::advisor::price::{Party, Price};
+use crate::advisor::work::{Unit, Work};
+use crate::advisor::workload::Objective;
+
+/// A client whose cores take so many times as long as the server's is a slower device.
+const SLOWER: f64 = 2.0;
+/// A way for which another device of the client's owner makes the keys comes before others only if it saves more than this.
+const HELP_SECONDS: f64 = 60.0;
+/// What differs by less than this part is alike.
+const ALIKE: f64 = 0.05;
+/// The work by which devices are compared.
+const COMPARED: (Unit, f64) = (Unit::Transform(13), 1e6);
 
 /// What candidates are ordered by.
 #[derive(Debug, Clone, Copy)]
 pub struct Goal(Objective);
 
 impl Goal {
-    /// The goal that is to be short.
+    /// The goal of an objective for a client and a server.
     #[must_use]
-    pub const fn new(objective: Objective) -> Self {
-        Self(objective)
-    }
-
-    /// The goal of a workload.
-    #[must_use]
-    pub const fn of(workload: &Workload) -> Self {
-        Self(workload.objective)
+    pub fn new(objective: Objective, client: &Party, server: &Party) -> Self {
+        Self(match objective {
+            Objective::Auto if is_slower(client, server) => Objective::Once,
+            Objective::Auto => Objective::Server,
+            stated => stated,
+        })
     }
 
     /// The seconds that count.
     #[must_use]
     pub fn seconds(&self, price: &Price) -> f64 {
         match self.0 {
-            Objective::Server => price.server_seconds,
+            Objective::Auto | Objective::Server => price.server_seconds,
             Objective::Latency => price.encrypt_seconds + price.server_seconds + price.decrypt_seconds,
-            Objective::Once => price.client_seconds() + price.prepare_seconds + price.server_seconds,
+            Objective::Once => {
+                price.client_seconds() + price.helper_seconds + price.prepare_seconds + price.server_seconds
+            }
         }
+    }
+
+    /// What candidates come in the order of.
+    pub(super) fn order(&self, price: &Price) -> f64 {
+        self.seconds(price) + if price.helper_seconds > 0.0 { HELP_SECONDS } else { 0.0 }
     }
 }
 
-/// The candidate that takes the shortest.
-pub(super) fn cheapest(candidates: Vec<Candidate>, goal: &Goal) -> Option<Candidate> {
-    candidates.into_iter().min_by(|a, b| goal.seconds(&a.price).total_cmp(&goal.seconds(&b.price)))
+/// Whether a client is a slower device than its server.
+pub(super) fn is_slower(client: &Party, server: &Party) -> bool {
+    let seconds = |machine: &Machine| machine.seconds(&Work::of(COMPARED.0, COMPARED.1), 1).unwrap_or_default();
+    seconds(&client.machine) > SLOWER * seconds(&server.machine)
+}
+
+/// The candidates that no other is as good as in everything that can be asked for, the first by the goal first.
+pub(super) fn undominated<P>(mut candidates: Vec<Candidate<P>>, goal: &Goal) -> Vec<Candidate<P>> {
+    candidates.sort_by(|a, b| goal.order(&a.price).total_cmp(&goal.order(&b.price)));
+    let mut kept: Vec<Candidate<P>> = Vec::new();
+    for candidate in candidates {
+        let found = respects(&candidate, goal);
+        let worse =
+            |other: &Candidate<P>| respects(other, goal).iter().zip(found).all(|(a, b)| a - b <= ALIKE * a.abs());
+        if !kept.iter().any(worse) {
+            kept.push(candidate);
+        }
+    }
+    kept
+}
+
+/// What may be asked of a candidate, each better where it is less; all have the precision and the probability of failure that
+/// were asked for.
+fn respects<P>(candidate: &Candidate<P>, goal: &Goal) -> [f64; 7] {
+    let price = &candidate.price;
+    [
+        goal.seconds(price),
+        price.client_seconds(),
+        price.helper_seconds,
+        price.server_memory as f64,
+        price.client_memory as f64,
+        (price.key_bytes + price.input_bytes + price.result_bytes) as f64,
+        f64::from(u8::from(candidate.excluded > 0.0)),
+    ]
 }

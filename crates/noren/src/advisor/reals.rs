@@ -5,9 +5,9 @@ use noren_rlwe::security::Security;
 
 use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Rejection, Scheme};
 use crate::advisor::circuit::{Placement, SlotCircuit};
+use crate::advisor::helper::helped;
 use crate::advisor::price::{Party, Price};
-use crate::advisor::rank::{Goal, cheapest};
-use crate::advisor::slots::{SlotDraft, Slots};
+use crate::advisor::slots::{PROCESS_BYTES, SlotDraft, Slots};
 use crate::advisor::torus;
 use crate::advisor::work::Work;
 use crate::advisor::workload::{Computation, Values, Workload};
@@ -25,12 +25,23 @@ const MOST_STEPS: usize = 1 << 17;
 const SPARE_BITS: f64 = 1.0;
 /// The first prime is larger than the largest value at the scale by this many bits: one for the sign, one for the error.
 const RANGE_BITS: u32 = 2;
+/// Keys of bootstrapping that a client has in memory while it writes them: the peak of 478 MiB for `n16`, whose largest key has
+/// 114 MiB.
+const KEYS_AT_ONCE: u64 = 4;
+/// Errors that arise after more squarings do not count beside those before.
+const MOST_DOUBLINGS: usize = 1000;
 /// The largest first prime.
 const FIRST_BITS: u32 = 50;
 
 /// The circuits that a computation may be.
 fn placements(workload: &Workload) -> Vec<SlotCircuit> {
-    let of = |placement| SlotCircuit { computation: workload.computation, placement };
+    let domain = match (workload.values, workload.computation) {
+        (Values::Integer { bits, .. }, Computation::Compare | Computation::Table { .. }) => {
+            1usize.checked_shl(bits).unwrap_or(0)
+        }
+        _ => 0,
+    };
+    let of = |placement| SlotCircuit { computation: workload.computation, placement, domain };
     let mut circuits = vec![of(Placement::Consecutive)];
     if of(Placement::Apart).inputs() != circuits[0].inputs() || of(Placement::Apart).slots() != circuits[0].slots() {
         circuits.push(of(Placement::Apart));
@@ -99,20 +110,65 @@ pub(super) fn leveled(workload: &Workload, client: &Party, server: &Party) -> Re
             let usage = record(&circuit, slots)?;
             let precision_bits = bits + error_bits(workload.computation) + SPARE_BITS;
             let needed = Requirements { depth: usage.depth, precision_bits, slots, ..Requirements::default() };
-            match with_room(&needed, terms(workload.computation)) {
-                Ok(parameters) => {
-                    found.push(leveled_in(workload, client, server, (circuit, usage), slots, parameters)?)
+            let terms = terms(workload.computation);
+            // The growth of errors that values which stay below 1 are spared, as little as is needed.
+            let spared = match workload.computation {
+                Computation::Squarings { depth } if !needed.can_be_met() => least_spared(depth, |spared| {
+                    let precision_bits = precision_bits - spared as f64;
+                    let needed = Requirements { precision_bits, ..needed.clone() };
+                    needed.can_be_met().then(|| with_room(&needed, terms).ok())?
+                }),
+                _ => None,
+            };
+            let spared = match spared {
+                Some(spared) => Ok(spared),
+                None => with_room(&needed, terms).map(|parameters| (parameters, 0)),
+            };
+            match spared {
+                Ok((parameters, spared)) => {
+                    found.push(leveled_in(workload, client, server, (circuit, usage), slots, (parameters, spared))?)
                 }
                 Err(error) => refused = Some(error),
             }
         }
     }
     let reason = || refused.map_or_else(|| no_room(workload, MOST_SLOTS), |error| error.to_string());
-    let goal = Goal::of(workload);
-    match cheapest(found, &goal) {
-        Some(best) => Ok(Ok(best)),
-        None => Ok(Scheme::Ckks.rejects(reason())),
+    match found.is_empty() {
+        true => Ok(Scheme::Ckks.rejects(reason())),
+        false => Ok(Ok(found)),
     }
+}
+
+/// The least number of bits, up to `most`, with which something is found.
+fn least_spared<T>(most: usize, mut find: impl FnMut(usize) -> Option<T>) -> Option<(T, usize)> {
+    let (mut low, mut found) = (0, (find(most)?, most));
+    while low + 1 < found.1 {
+        let middle = usize::midpoint(low, found.1);
+        match find(middle) {
+            Some(better) => found = (better, middle),
+            None => low = middle,
+        }
+    }
+    Some(found)
+}
+
+/// How far below 1 values of `depth` squarings stay, so that each error is raised by `spared` bits less than it is at 1.
+///
+/// An error before squaring j is multiplied by `2^(d-j) |x|^(2^d - 2^j)` in the end, and by `2^(d-j)` at `|x| = 1`. The last
+/// factor is `2^-spared` or less for all j below d if `|x| <= 1 - spared ln 2 / 2^(d-1)`; the rounding of the last result is
+/// not spared, and stays below the bit that is left over ([`SPARE_BITS`]).
+fn excluded(depth: usize, spared: usize) -> f64 {
+    spared as f64 * std::f64::consts::LN_2 * libm::exp2(1.0 - depth as f64)
+}
+
+/// What excluded values mean, in words; nothing where there are none.
+fn words_of_excluded(depth: usize, excluded: f64) -> Option<String> {
+    (excluded > 0.0).then(|| {
+        format!(
+            "the precision is that of values up to 1 - {excluded:.2e} in absolute value: at 1 the squarings alone multiply an \
+             error by 2^{depth}"
+        )
+    })
 }
 
 /// The parameters for a computation whose result is a sum of `terms` values: their first prime, or one more, holds it.
@@ -140,7 +196,7 @@ fn leveled_in(
     server: &Party,
     (circuit, usage): (SlotCircuit, CircuitUsage),
     slots: usize,
-    parameters: Parameters,
+    (parameters, spared): (Parameters, usize),
 ) -> Result<Candidate> {
     let (top, runs) = (parameters.max_level(), workload.instances.div_ceil(circuit.instances(slots)));
     let draft = SlotDraft {
@@ -154,8 +210,9 @@ fn leveled_in(
         usage,
     };
     let price = draft.price(client, server)?;
-    let error =
-        parameters.predicted_error(draft.usage.depth, 1.0, slots) * libm::exp2(error_bits(workload.computation));
+    let error = parameters.predicted_error(draft.usage.depth, 1.0, slots)
+        * libm::exp2(error_bits(workload.computation) - spared as f64);
+    let excluded = excluded(draft.usage.depth, spared);
     let mut reasons = vec![match draft.usage.depth {
         0 => "no multiplications: one modulus is enough".to_owned(),
         depth => format!("depth {depth}: {} levels without bootstrapping", top),
@@ -163,6 +220,7 @@ fn leveled_in(
     if circuit.instances(slots) > 1 {
         reasons.push(format!("{} instances share a ciphertext", circuit.instances(slots).min(workload.instances)));
     }
+    reasons.extend(words_of_excluded(draft.usage.depth, excluded));
     Ok(Candidate {
         scheme: Scheme::Ckks,
         library: "noren".to_owned(),
@@ -170,6 +228,7 @@ fn leveled_in(
         plan: Plan::Reals(parameters, circuit, draft),
         price,
         accuracy: Accuracy::Within(error),
+        excluded,
         reasons,
     })
 }
@@ -191,29 +250,73 @@ pub(super) fn renewed(workload: &Workload, client: &Party, server: &Party) -> Re
                 Ok(spec) => spec.build()?,
                 Err(_) => continue,
             };
-            let plan = BootstrapPlan::new(&parameters)?;
-            let (usage, bootstraps) = record_renewed(&circuit, slots, parameters.levels_left())?;
-            let errors = (bootstraps.max(1)) as f64 * libm::exp2(-plan.precision_bits(Mode::Real));
-            let error = errors * libm::exp2(error_bits(workload.computation));
-            if error > libm::exp2(-bits) {
-                reason = format!(
-                    "{preset} keeps {:.1} bits after {bootstraps} bootstraps, {bits} are asked for",
-                    -libm::log2(error)
-                );
-                continue;
-            }
-            if bootstraps == 0 {
+            let levels = parameters.levels_left();
+            let depth = record(&circuit, slots)?.depth;
+            if depth <= levels && is_leveled(workload, &circuit, slots, depth, bits) {
                 reason = "no bootstrap is needed: the levels of parameters without bootstrapping are enough".to_owned();
                 continue;
             }
-            let draft = Renewals { preset, parameters, circuit, usage, bootstraps, error };
-            found.push(draft.candidate(workload, client, server)?);
+            let (usage, bootstraps) = record_renewed(&circuit, slots, levels)?;
+            let renewal = libm::exp2(-BootstrapPlan::new(&parameters)?.precision_bits(Mode::Real));
+            let ckks = parameters.ckks()?;
+            let kept = bits_of_renewed(&ckks, parameters.output_level(), (depth, levels), renewal, slots);
+            let kept = kept - error_bits(workload.computation);
+            // As for levels alone, what values below 1 are spared.
+            let missing = libm::ceil((bits - kept).max(0.0));
+            let missing = if missing > 0.0 { missing + SPARE_BITS } else { missing };
+            let is_spared = matches!(workload.computation, Computation::Squarings { depth } if missing <= depth as f64);
+            if missing > 0.0 && !is_spared {
+                reason = format!("{preset} keeps {kept:.1} bits after {bootstraps} bootstraps, {bits} are asked for");
+                continue;
+            }
+            let error = libm::exp2(-(kept + missing));
+            let excluded = excluded(depth, missing as usize);
+            let draft = Renewals { preset, parameters, circuit, usage, bootstraps, error, excluded, depth };
+            let own = draft.candidate(workload, client, server)?;
+            if bootstraps > 0
+                && let Plan::Renewed(_, _, slots, _) = &own.plan
+            {
+                let priced = |helper: &Party| Ok(draft.candidate(workload, helper, server)?.price.keys_seconds);
+                found.extend(helped(&own, slots.left(client)?, client, server, priced)?);
+            }
+            found.push(own);
         }
     }
-    match cheapest(found, &Goal::of(workload)) {
-        Some(best) => Ok(Ok(best)),
-        None => Ok(scheme.rejects(reason)),
+    match found.is_empty() {
+        true => Ok(scheme.rejects(reason)),
+        false => Ok(Ok(found)),
     }
+}
+
+/// Whether levels alone are enough for all values.
+fn is_leveled(workload: &Workload, circuit: &SlotCircuit, slots: usize, depth: usize, bits: f64) -> bool {
+    let precision_bits = bits + error_bits(circuit.computation) + SPARE_BITS;
+    let needed = Requirements { depth, precision_bits, slots, ..Requirements::default() };
+    with_room(&needed, terms(workload.computation)).is_ok()
+}
+
+/// A bound on the error of `depth` products that follow one another on values up to 1, renewed after each `levels`, in bits: an error
+/// doubles with each, and each bootstrap adds one.
+fn bits_of_renewed(
+    parameters: &Parameters,
+    level: usize,
+    (depth, levels): (usize, usize),
+    renewal: f64,
+    slots: usize,
+) -> f64 {
+    // Errors divided by what they grow by from the start.
+    let (mut done, mut error) = (0, 0.0);
+    loop {
+        let now = levels.min(depth - done);
+        let arisen = parameters.predicted_error_from(level, now, 1.0, slots);
+        let renewed = if done > 0 { renewal } else { 0.0 };
+        error += libm::exp2(-(done as f64)) * renewed + libm::exp2(-((done + now) as f64)) * arisen;
+        done += now;
+        if done >= depth.min(MOST_DOUBLINGS) {
+            break;
+        }
+    }
+    -libm::log2(error) - depth as f64
 }
 
 /// A circuit with bootstraps.
@@ -224,11 +327,13 @@ struct Renewals {
     usage: CircuitUsage,
     bootstraps: usize,
     error: f64,
+    excluded: f64,
+    depth: usize,
 }
 
 impl Renewals {
-    fn candidate(self, workload: &Workload, client: &Party, server: &Party) -> Result<Candidate> {
-        let Self { preset, parameters, circuit, usage, bootstraps, error } = self;
+    fn candidate(&self, workload: &Workload, client: &Party, server: &Party) -> Result<Candidate> {
+        let &Self { preset, ref parameters, circuit, ref usage, bootstraps, error, excluded, depth } = self;
         let runs = workload.instances.div_ceil(circuit.instances(parameters.slots()));
         let draft = SlotDraft {
             slots: Slots::Reals,
@@ -238,10 +343,17 @@ impl Renewals {
             inputs: circuit.inputs(),
             results: circuit.results(),
             runs,
-            usage,
+            usage: usage.clone(),
         };
         let mut price = draft.price(client, server)?;
-        add_bootstraps(&mut price, client, server, &parameters, Mode::Real, (bootstraps * runs) as f64)?;
+        let mut reasons = vec![match bootstraps {
+            0 => "the levels of parameters with bootstrapping are enough, and more would not end there".to_owned(),
+            _ => format!("depth beyond the levels of secure parameters: {bootstraps} bootstraps"),
+        }];
+        if bootstraps > 0 {
+            add_bootstraps(&mut price, client, server, parameters, Mode::Real, (bootstraps * runs) as f64)?;
+        }
+        reasons.extend(words_of_excluded(depth, excluded));
         Ok(Candidate {
             scheme: Scheme::CkksBootstrapping,
             library: "noren".to_owned(),
@@ -249,7 +361,8 @@ impl Renewals {
             plan: Plan::Renewed(preset, circuit, draft, bootstraps),
             price,
             accuracy: Accuracy::Within(error),
-            reasons: vec![format!("depth beyond the levels of secure parameters: {bootstraps} bootstraps")],
+            excluded,
+            reasons,
         })
     }
 }
@@ -281,7 +394,7 @@ pub(super) fn switched(workload: &Workload, client: &Party, server: &Party) -> R
     };
     let runs = workload.instances.div_ceil(slots);
     let bootstraps = if steps == Steps::One { 1 } else { 3 };
-    let mut price = SlotDraft {
+    let draft = SlotDraft {
         slots: Slots::Reals,
         parameters: parameters.ckks().rlwe().clone(),
         usage: CircuitUsage::default(),
@@ -290,9 +403,15 @@ pub(super) fn switched(workload: &Workload, client: &Party, server: &Party) -> R
         inputs: 2,
         results: 1,
         runs,
-    }
-    .price(client, server)?;
-    add_bootstraps(&mut price, client, server, parameters.bootstrapping(), Mode::Real, runs as f64)?;
+    };
+    // All of a client, with the keys of both schemes.
+    let priced = |client: &Party| -> Result<Price> {
+        let mut price = draft.price(client, server)?;
+        add_bootstraps(&mut price, client, server, parameters.bootstrapping(), Mode::Real, runs as f64)?;
+        price.keys_seconds += torus::costs(&client.machine, SET, client.threads)?.client_key * 1e-9;
+        Ok(price)
+    };
+    let mut price = priced(client)?;
     let costs = torus::costs(&server.machine, SET, server.threads)?;
     let batch = workload.instances.min(slots);
     let each = costs.bootstrap(batch) * 1e-9;
@@ -302,20 +421,22 @@ pub(super) fn switched(workload: &Workload, client: &Party, server: &Party) -> R
         each * (bootstraps * workload.instances) as f64,
     );
     price.key_bytes += costs.client_key_bytes;
-    price.keys_seconds += torus::costs(&client.machine, SET, client.threads)?.client_key * 1e-9;
     price.server_memory += costs.server_key_bytes;
-    Ok(Ok(Candidate {
+    let own = Candidate {
         scheme,
         library: "noren".to_owned(),
         parameters: format!("preset {preset} with {SET}, {slots} slots"),
         plan: Plan::Switched(preset, SET, slots),
         price,
         accuracy: Accuracy::ExactButFor(workload.log2_failure),
+        excluded: 0.0,
         reasons: vec![format!(
             "differences from {:.2e} on are decided right, by {bootstraps} bootstraps of TFHE each",
             2.0 * zone
         )],
-    }))
+    };
+    let helped = helped(&own, draft.left(client)?, client, server, |helper| Ok(priced(helper)?.keys_seconds))?;
+    Ok(Ok(helped.into_iter().chain([own]).collect()))
 }
 
 /// Adds bootstraps, and their keys.
@@ -339,6 +460,9 @@ pub(crate) fn add_bootstraps(
     let meter = client.meter(parameters.ckks()?.rlwe())?;
     let work: Work = plan.keys().iter().map(|class| meter.keys_of(class)).sum();
     price.keys_seconds += client.seconds(&work)?;
+    let key = |limbs: usize, digits: usize| 2 * (limbs * digits * parameters.degree() * size_of::<u64>()) as u64;
+    let largest = plan.keys().iter().map(|class| key(class.limbs + class.special, class.digits)).max();
+    price.client_memory = price.client_memory.max(PROCESS_BYTES + KEYS_AT_ONCE * largest.unwrap_or_default());
     Ok(())
 }
 

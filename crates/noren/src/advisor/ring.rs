@@ -251,8 +251,13 @@ impl RingMeter {
     pub fn key_pair(&self, limbs: usize) -> Work {
         // What the keys are made in is given back with the call, and is fresh in the next.
         let fresh = Work::of(Unit::Fresh, self.words(2 * limbs));
-        let secret = self.transform(self.all(limbs)).and(Unit::Error, self.words(1));
-        secret + fresh + self.public_key(limbs)
+        self.secret(limbs) + fresh + self.public_key(limbs)
+    }
+
+    /// The secret key.
+    #[must_use]
+    pub fn secret(&self, limbs: usize) -> Work {
+        self.transform(self.all(limbs)).and(Unit::Error, self.words(1))
     }
 
     /// The public key.

@@ -15,6 +15,7 @@ impl Candidate {
         let mut script = format!("\"\"\"{}: {}.\"\"\"\n\n", self.scheme, self.parameters);
         let is_circuit = |circuit: &SlotCircuit| {
             circuit.placement == Placement::Consecutive
+                && circuit.domain == 0
                 && !matches!(circuit.computation, Computation::Polynomial { .. } | Computation::Matrix { .. })
         };
         let body = match &self.plan {
@@ -24,16 +25,26 @@ impl Candidate {
                 let (log_n, log_scale) = (spec.log_n, spec.log_scale);
                 let made =
                     format!("log_n={log_n}, log_q={log_q:?}, log_p={log_p:?}, log_scale={log_scale}, dnum={dnum}");
-                slots("ckks", &made, *circuit, draft, "rng.uniform(-1, 1, N)")
+                slots("ckks", &made, *circuit, draft, ("rng.uniform(-1, 1, N)", None))
             }
-            Plan::Integers(parameters, circuit, draft) if is_circuit(circuit) => {
+            Plan::Integers(parameters, ..) if !parameters.has_slots() => {
+                "# A ciphertext for each value, with `coefficients=True` in place of slots: docs/integers.md says how.\n".to_owned()
+            }
+            Plan::Integers(parameters, circuit, draft) if is_circuit(circuit) || circuit.domain > 0 => {
                 let spec = parameters.spec();
                 let (t, dnum) = (parameters.modulus().value(), parameters.rlwe().dnum());
                 let (log_n, log_q, log_p) = (spec.log_n, &spec.log_q, &spec.log_p);
                 let made =
                     format!("log_n={log_n}, plaintext_modulus={t}, log_q={log_q:?}, log_p={log_p:?}, dnum={dnum}");
                 let module = if self.scheme == Scheme::Bgv { "bgv" } else { "bfv" };
-                slots(module, &made, *circuit, draft, &format!("rng.integers(0, 2**{}, N)", bits(workload)))
+                let values = match workload.modulus {
+                    Some(modulus) => format!("rng.integers(0, {modulus}, N)"),
+                    None => format!("rng.integers(0, 2**{}, N)", bits(workload)),
+                };
+                match circuit.domain {
+                    0 => slots(module, &made, *circuit, draft, (&values, workload.modulus)),
+                    domain => table(module, &made, domain, workload.computation),
+                }
             }
             Plan::Reals(..) | Plan::Integers(..) => compiled(self.scheme, workload),
             Plan::Torus(_) => compiled(Scheme::Tfhe, workload),
@@ -47,15 +58,28 @@ impl Candidate {
 }
 
 /// A script with evaluators of slots.
-fn slots(module: &str, parameters: &str, circuit: SlotCircuit, draft: &SlotDraft, values: &str) -> String {
+fn slots(
+    module: &str,
+    parameters: &str,
+    circuit: SlotCircuit,
+    draft: &SlotDraft,
+    (values, modulus): (&str, Option<u64>),
+) -> String {
     let width = circuit.slots();
     let rotations: Vec<isize> = draft.usage.rotations.keys().copied().collect();
+    // Integers of Python have no bound, as residues do not.
+    let [x, y] = if modulus.is_some() { ["x.astype(object)", "y.astype(object)"] } else { ["x", "y"] };
     let (count, server, expected) = match circuit.computation {
-        Computation::Product { count } => (count, format!("ev.product(a, {width})"), "np.prod(x)".to_owned()),
-        Computation::Sum { count } => (count, format!("ev.sum(a, {width})"), "np.sum(x)".to_owned()),
-        Computation::InnerProduct { length } => (length, format!("ev.sum(a * b, {width})"), "x @ y".to_owned()),
+        Computation::Product { count } => (count, format!("ev.product(a, {width})"), format!("np.prod({x})")),
+        Computation::Sum { count } => (count, format!("ev.sum(a, {width})"), format!("np.sum({x})")),
+        Computation::InnerProduct { length } => (length, format!("ev.sum(a * b, {width})"), format!("{x} @ {y}")),
         Computation::Squarings { depth } => {
-            (1, format!("a**{}", 1u64 << depth.min(62)), format!("x[0] ** {}", 1u64 << depth.min(62)))
+            let power = 1u64 << depth.min(62);
+            let expected = match modulus {
+                Some(modulus) => format!("pow(int(x[0]), {power}, {modulus})"),
+                None => format!("x[0] ** {power}"),
+            };
+            (1, format!("a**{power}"), expected)
         }
         computation => unreachable!("{computation:?} is compiled"),
     };
@@ -82,8 +106,75 @@ fn slots(module: &str, parameters: &str, circuit: SlotCircuit, draft: &SlotDraft
         script,
         "\n# The server: no secret here.\nev = ctx.evaluator(keys.evaluation)\nresult = {server}\n\n\
          # The client again.\n\
-         found, expected = np.ravel(ctx.decrypt(result, keys.secret))[0], {expected}\n\
-         print(f\"found {{found}}, expected {{expected}}\")\n"
+         found, expected = {}\n\
+         print(f\"found {{found}}, expected {{expected}}\")\n",
+        match modulus {
+            None => format!("np.ravel(ctx.decrypt(result, keys.secret))[0], {expected}"),
+            Some(modulus) => {
+                format!("int(np.ravel(ctx.decrypt(result, keys.secret))[0]) % {modulus}, {expected} % {modulus}")
+            }
+        }
+    );
+    script
+}
+
+/// A script with a function of bits as a polynomial modulo t.
+fn table(module: &str, parameters: &str, domain: usize, computation: Computation) -> String {
+    let two = !matches!(computation, Computation::Table { inputs: 1 });
+    let function = match (computation, two) {
+        (Computation::Compare, _) => "int(x < y)",
+        (_, true) => "(7 * x + y) % D",
+        (_, false) => "7 * x % D",
+    };
+    let arguments = if two { "x, y" } else { "x" };
+    let mut script = format!(
+        "import numpy as np\n\nfrom noren import {module}\n\nD = {domain}\n\n\n\
+         def function({arguments}):\n    return {function}\n\n\n\
+         def through(values, t):\n    \"\"\"Return the coefficients of the polynomial modulo t through these values.\"\"\"\n    \
+         total = [0] * len(values)\n    \
+         for point, value in enumerate(values):\n        \
+         basis, scale = [1], 1\n        \
+         for other in range(len(values)):\n            \
+         if other != point:\n                \
+         basis = [(a - other * b) % t for a, b in zip([0, *basis], [*basis, 0])]\n                \
+         scale = scale * (point - other) % t\n        \
+         scale = value * pow(scale, -1, t)\n        \
+         total = [(sum + scale * c) % t for sum, c in zip(total, basis)]\n    \
+         return total\n\n\n\
+         # The client.\n\
+         params = {module}.Parameters({parameters})\n\
+         ctx = {module}.Context(params)\n\
+         keys = ctx.keygen(relinearization=True)\n\
+         rng = np.random.default_rng()\n"
+    );
+    for name in arguments.split(", ") {
+        let _ =
+            writeln!(script, "{name} = rng.integers(0, D, params.slots)\n{name}_ct = ctx.encrypt({name}, keys.secret)");
+    }
+    script.push_str(
+        "\n# The server: no secret here.\nev = ctx.evaluator(keys.evaluation)\nt = params.plaintext_modulus\n",
+    );
+    script.push_str(match (domain, two) {
+        (2, true) => {
+            "c, a, b = function(0, 0), function(1, 0), function(0, 1)\n\
+             weights = [function(1, 1) - a - b + c, a - c, b - c]\n\
+             result = ev.weighted_sum([x_ct * y_ct, x_ct, y_ct], weights, constant=c)\n"
+        }
+        (_, true) => {
+            "values = [function(z % D, z // D) for z in range(D * D)]\n\
+             result = ev.polynomial(ev.weighted_sum([x_ct, y_ct], [1, D]), through(values, t))\n"
+        }
+        (_, false) => "result = ev.polynomial(x_ct, through([function(x) for x in range(D)], t))\n",
+    });
+    let _ = write!(
+        script,
+        "\n# The client again.\n\
+         found = np.ravel(ctx.decrypt(result, keys.secret)) % t\n\
+         expected = np.array([function({}) for {} in {}])\n\
+         print(f\"{{(found != expected).sum()}} of {{len(found)}} results are wrong\")\n",
+        arguments,
+        arguments,
+        if two { "zip(x, y)" } else { "x" },
     );
     script
 }

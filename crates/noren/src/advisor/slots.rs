@@ -3,6 +3,7 @@
 use noren_rlwe::error::Result;
 use noren_rlwe::parameters::Parameters;
 
+use crate::advisor::helper::Left;
 use crate::advisor::price::{Party, Price};
 use crate::advisor::ring::RingMeter;
 use crate::advisor::work::{Unit, Work};
@@ -120,10 +121,20 @@ impl SlotDraft {
         price.input_bytes = (self.inputs * self.runs) as u64 * self.packed(1, first);
         price.result_bytes = (self.results * self.runs) as u64 * self.packed(2, last);
         let largest = self.key_limbs().map(|limbs| meter.key_bytes(limbs)).max().unwrap_or_default();
-        let rows = (self.parameters.p().len() + self.parameters.max_limbs()) as u64;
-        price.client_memory =
-            PROCESS_BYTES + largest + rows * self.row_bytes() * (TABLE_ROWS + 2 * SCRATCH_CIPHERTEXTS);
+        price.client_memory = largest + self.message_memory();
         Ok(())
+    }
+
+    /// The memory of a client that makes no keys: tables, and room for two messages.
+    fn message_memory(&self) -> u64 {
+        let rows = (self.parameters.p().len() + self.parameters.max_limbs()) as u64;
+        PROCESS_BYTES + rows * self.row_bytes() * (TABLE_ROWS + 2 * SCRATCH_CIPHERTEXTS)
+    }
+
+    /// What is left to a client whose keys another device makes.
+    pub(super) fn left(&self, client: &Party) -> Result<Left> {
+        let secret = client.meter(&self.parameters)?.secret(self.limbs_at(0));
+        Ok(Left { secrets_seconds: client.seconds(&secret)?, memory: self.message_memory() })
     }
 
     fn price_server(&self, server: &Party, price: &mut Price) -> Result<()> {

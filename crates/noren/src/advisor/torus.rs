@@ -2,6 +2,7 @@
 
 use noren_rlwe::error::{Error, Result};
 
+use crate::advisor::helper::Left;
 use crate::advisor::machine::{Machine, TorusCosts};
 use crate::advisor::price::{Party, Price};
 use crate::advisor::slots::PROCESS_BYTES;
@@ -22,8 +23,54 @@ pub struct TorusDraft {
     pub runs: usize,
 }
 
+/// What a client makes and sends of a set whose keys are light, beside the set whose keys travel whole; `docs/tfhe.md` has the
+/// measurements.
+struct Light {
+    set: &'static str,
+    /// The set of the same messages whose keys travel whole.
+    whole: &'static str,
+    /// The client's time for keys, as part of that for whole ones.
+    keys: f64,
+    key_bytes: u64,
+    /// The server's time to expand keys, in bootstraps of the whole set, one at a time.
+    expansion: f64,
+    server_key_bytes: u64,
+    /// What the server holds besides while it expands.
+    expansion_bytes: u64,
+    /// The time of a bootstrap, as multiple.
+    bootstrap: f64,
+}
+
+/// The sets of light keys.
+const LIGHT: [Light; 2] = [
+    Light {
+        set: "2_2_LIGHT",
+        whole: "2_2",
+        keys: 0.22,
+        key_bytes: 3_425_088,
+        expansion: 87.0,
+        server_key_bytes: 302_000_000,
+        expansion_bytes: 129_000_000,
+        bootstrap: 2.25,
+    },
+    Light {
+        set: "BOOL_LIGHT",
+        whole: "BOOL",
+        keys: 0.4,
+        key_bytes: 1_300_000,
+        expansion: 44.0,
+        server_key_bytes: 101_000_000,
+        expansion_bytes: 40_000_000,
+        bootstrap: 1.5,
+    },
+];
+/// Making both secrets takes as long as so many encryptions.
+const SECRETS: f64 = 8.0;
+
 /// The seed that stands for the mask of fresh samples, and the body of each.
 const SEED_BYTES: u64 = 32;
+/// Bodies of keys are made and written by so many bytes.
+const KEY_PART: u64 = 2 << 20;
 const WORD: u64 = size_of::<u64>() as u64;
 
 impl TorusDraft {
@@ -45,7 +92,7 @@ impl TorusDraft {
             key_bytes: other.client_key_bytes,
             input_bytes: SEED_BYTES + (samples(self.inputs) * WORD as f64) as u64,
             result_bytes: (samples(self.results) * sample_bytes) as u64,
-            client_memory: PROCESS_BYTES + (2 << 20),
+            client_memory: PROCESS_BYTES + KEY_PART,
             ..Price::default()
         };
         for &(rounds, bootstraps) in &self.rounds {
@@ -54,9 +101,16 @@ impl TorusDraft {
             price.add_part("bootstraps", rounds as f64 * batch, rounds as f64 * seconds);
         }
         let held = ((price.input_bytes / WORD) as f64 * sample_bytes) as u64;
-        let own = PROCESS_BYTES + other.server_key_bytes;
+        let expansion = LIGHT.iter().find(|light| light.set == self.set).map_or(0, |light| light.expansion_bytes);
+        let own = PROCESS_BYTES + other.server_key_bytes + expansion;
         price.server_memory = own.saturating_add(held).saturating_add(price.result_bytes);
         Ok(price)
+    }
+
+    /// What is left to a client whose keys another device makes.
+    pub(super) fn left(&self, client: &Party) -> Result<Left> {
+        let secrets_seconds = costs(&client.machine, self.set, client.threads)?.encrypt * SECRETS * 1e-9;
+        Ok(Left { secrets_seconds, memory: PROCESS_BYTES })
     }
 
     /// The bootstraps of all runs.
@@ -74,6 +128,9 @@ pub fn costs(machine: &Machine, set: &str, threads: usize) -> Result<TorusCosts>
     let measured: Vec<&TorusCosts> = machine.torus.iter().filter(|costs| costs.threads == threads).collect();
     if let Some(found) = measured.iter().find(|costs| costs.set == set) {
         return Ok((*found).clone());
+    }
+    if let Some(light) = LIGHT.iter().find(|light| light.set == set) {
+        return Ok(light.costs(costs(machine, light.whole, threads)?));
     }
     let work = |name: &str| Preset::named(name)?.parameters().map(|parameters| Shape::of(&parameters));
     let wanted = work(set)?;
@@ -94,6 +151,22 @@ pub fn costs(machine: &Machine, set: &str, threads: usize) -> Result<TorusCosts>
         decrypt: costs.decrypt * wanted.dimension / shape.dimension,
         bootstraps: costs.bootstraps.iter().map(|&(batch, price)| (batch, price * bootstrap)).collect(),
     })
+}
+
+impl Light {
+    /// The costs of the set by those of the one whose keys travel whole.
+    fn costs(&self, whole: TorusCosts) -> TorusCosts {
+        let client_key = whole.client_key * self.keys;
+        TorusCosts {
+            set: self.set.to_owned(),
+            client_key,
+            client_key_bytes: self.key_bytes,
+            server_key: client_key + self.expansion * whole.bootstrap(1),
+            server_key_bytes: self.server_key_bytes,
+            bootstraps: whole.bootstraps.iter().map(|&(batch, price)| (batch, price * self.bootstrap)).collect(),
+            ..whole
+        }
+    }
 }
 
 /// What the costs of a set depend on.

@@ -24,7 +24,8 @@ pub enum Computation {
         /// Their length.
         length: usize,
     },
-    /// `x^(2^depth)` of one value, by squarings.
+    /// `x^(2^depth)` of one value, by squarings. At `|x| = 1` each squaring doubles an error; deep ones of reals are
+    /// therefore also offered for values that stay a little below 1, which the reasons then name.
     Squarings {
         /// How many follow one another.
         depth: usize,
@@ -74,8 +75,10 @@ pub enum Values {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Objective {
-    /// The server's time for all instances, which come together.
+    /// The server's time; or all of both parties' time, as for [`Once`](Self::Once), where the client is a slower device.
     #[default]
+    Auto,
+    /// The server's time for all instances, which come together.
     Server,
     /// The time from the inputs to the results: encryption, the server, decryption.
     Latency,
@@ -88,10 +91,11 @@ impl FromStr for Objective {
 
     fn from_str(name: &str) -> Result<Self> {
         match name {
+            "auto" => Ok(Self::Auto),
             "server" => Ok(Self::Server),
             "latency" => Ok(Self::Latency),
             "once" => Ok(Self::Once),
-            _ => Err(Error::parameter("objective", name, "server, latency or once")),
+            _ => Err(Error::parameter("objective", name, "auto, server, latency or once")),
         }
     }
 }
@@ -125,6 +129,9 @@ pub struct Workload {
     /// For comparisons of reals: within this distance either answer is right.
     #[serde(default)]
     pub dead_zone: Option<f64>,
+    /// For sums and products of integers: results are exact modulo this number, whatever their size.
+    #[serde(default)]
+    pub modulus: Option<u64>,
 }
 
 const fn one() -> usize {
@@ -139,13 +146,15 @@ const fn usual_failure() -> f64 {
 const MOST: usize = 1 << 24;
 /// The most bits of an integer.
 const MOST_BITS: u32 = 64;
+/// The largest modulus of integers.
+const MOST_MODULUS: u64 = 1 << 60;
 
 impl Workload {
     /// One instance, with the usual objective and probability of failure.
     #[must_use]
     pub const fn new(computation: Computation, values: Values) -> Self {
-        let (objective, log2_failure) = (Objective::Server, usual_failure());
-        Self { computation, values, instances: 1, objective, log2_failure, dead_zone: None }
+        let (objective, log2_failure) = (Objective::Auto, usual_failure());
+        Self { computation, values, instances: 1, objective, log2_failure, dead_zone: None, modulus: None }
     }
 
     /// Reads a workload from JSON.
@@ -185,6 +194,7 @@ impl Workload {
             }
             Computation::Compare | Computation::Table { .. } => {}
         }
+        self.check_modulus()?;
         match self.values {
             Values::Real { bits } if !(bits.is_finite() && bits > 0.0) => {
                 Err(Error::parameter("bits", bits, "a positive number"))
@@ -198,6 +208,21 @@ impl Workload {
                 Err(Error::parameter("log2_failure", self.log2_failure, "a negative number"))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Refuses a modulus where nothing is computed modulo one.
+    fn check_modulus(&self) -> Result<()> {
+        let Some(modulus) = self.modulus else { return Ok(()) };
+        let refused = |needed: &str| Err(Error::parameter("modulus", modulus, needed));
+        match (self.values, self.computation) {
+            (_, Computation::Compare | Computation::Table { .. }) => {
+                refused("left out: comparisons and tables are of integers as they are")
+            }
+            (Values::Integer { result_bits: None, .. }, _) if (2..=MOST_MODULUS).contains(&modulus) => Ok(()),
+            (Values::Integer { result_bits: None, .. }, _) => refused("from 2 to 2^60"),
+            (Values::Integer { .. }, _) => refused("given without bits of results: results are modulo this number"),
+            (Values::Real { .. }, _) => refused("left out: real numbers are not taken modulo anything"),
         }
     }
 

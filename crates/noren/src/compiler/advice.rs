@@ -56,12 +56,14 @@ pub fn advise(
             let plan = Program::new(graph.clone(), simple.clone(), target, precision);
             let (accuracy, reason) = describe(&plan)?;
             let (library, parameters, reasons) = ("noren".to_owned(), plan.target.words(), vec![reason]);
-            Ok(Ok(Candidate { scheme: scheme.into(), library, parameters, plan, price, accuracy, reasons }))
+            let scheme = scheme.into();
+            Ok(Ok(vec![Candidate { scheme, library, parameters, plan, price, accuracy, excluded: 0.0, reasons }]))
         }
         Err(error) => Ok(Err(Rejection { scheme: scheme.into(), reason: error.to_string() })),
     };
     let outcomes = targets(&simple, options, None).into_iter().map(outcome).collect::<Result<Vec<_>>>()?;
-    Advice::ranked(outcomes, Goal::new(objective), &limits.within(client, server), server)
+    let (goal, limits) = (Goal::new(objective, client, server), limits.within(client, server));
+    Advice::ranked(outcomes, &goal, &limits, server, None).map_err(|refusal| refusal.error(None))
 }
 
 /// How accurate the results of a program are, and what its time follows from.

@@ -63,7 +63,8 @@ pub(super) fn best(graph: &Graph, options: &Options) -> Result<Target> {
     if found.len() == 1 {
         return Ok(found.swap_remove(0));
     }
-    let (client, server, goal) = (usual_client(), usual_server(), Goal::new(Objective::Server));
+    let (client, server) = (usual_client(), usual_server());
+    let goal = Goal::new(Objective::Server, &client, &server);
     let seconds = |target: &Target| Ok(goal.seconds(&target.price(graph, &client, &server)?));
     let times = found.iter().map(seconds).collect::<Result<Vec<f64>>>()?;
     let shortest = (0..times.len()).min_by(|&a, &b| times[a].total_cmp(&times[b]));

@@ -1,5 +1,9 @@
 //! The advisor: choices for workloads whose answers are known, refusals, and counts.
 
+mod questions;
+mod sweeps;
+mod tables;
+
 use noren::advisor::{Accuracy, Advice, Computation, Device, Limits, Machine, Party, Scheme, Values, Workload, advise};
 
 fn server() -> Party {
@@ -190,7 +194,9 @@ fn long_sums_take_several_ciphertexts_and_longer_ones_say_what_is_looked_at() {
 #[test]
 fn prices_are_sums_of_their_parts_and_choices_come_in_order() {
     let advice = advice(&integer(Computation::InnerProduct { length: 16 }, 4, 12));
-    assert_eq!(advice.candidates.len(), 3, "BGV, BFV and TFHE");
+    let mut schemes: Vec<Scheme> = advice.candidates.iter().map(|candidate| candidate.scheme).collect();
+    schemes.dedup();
+    assert_eq!(schemes, [Scheme::Bgv, Scheme::Bfv, Scheme::Tfhe]);
     assert!(advice.candidates.is_sorted_by(|a, b| a.price.server_seconds <= b.price.server_seconds));
     for candidate in &advice.candidates {
         let sum: f64 = candidate.price.parts.iter().map(|part| part.seconds).sum();
@@ -198,7 +204,8 @@ fn prices_are_sums_of_their_parts_and_choices_come_in_order() {
         assert!(candidate.price.key_bytes > 0 && candidate.price.input_bytes > 0 && candidate.price.result_bytes > 0);
         assert!(!candidate.reasons.is_empty());
     }
-    assert!(matches!(advice.candidates[2].accuracy, Accuracy::ExactButFor(log2) if log2 < -100.0));
+    let last = &advice.candidates[advice.candidates.len() - 1];
+    assert!(matches!(last.accuracy, Accuracy::ExactButFor(log2) if log2 < -100.0));
     assert!(advice.candidates[1].reasons.iter().any(|reason| reason.contains("times as long as BGV")));
     assert!(advice.rejections.iter().all(|rejection| !rejection.reason.is_empty()));
 }

@@ -42,7 +42,11 @@ pub(super) fn run(step: &Step<'_>, draft: &TorusDraft) -> Result<(), Failure> {
     };
     let right = decrypt()?.iter().flatten().all(|&found| found == expected);
     step.part("server", right, price.server_seconds, run)?;
-    step.part("keys", right, price.keys_seconds, || context.compact_keys(&seed(0), &keys.secret))?;
+    let keys_seconds = price.keys_seconds;
+    match context.parameters().spec().torus.light {
+        Some(_) => step.part("keys", right, keys_seconds, || context.light_keys(&seed(0), &keys.secret))?,
+        None => step.part("keys", right, keys_seconds, || context.compact_keys(&seed(0), &keys.secret))?,
+    }
     step.part("encrypt", right, price.encrypt_seconds, encrypt)?;
     step.part("decrypt", right, price.decrypt_seconds, decrypt)
 }

@@ -133,7 +133,11 @@ impl Parameters {
     /// If there are fewer levels or slots.
     #[must_use]
     pub fn predicted_error(&self, depth: usize, max_abs: f64, slots: usize) -> f64 {
-        let level = self.max_level();
+        self.predicted_error_from(self.max_level(), depth, max_abs, slots)
+    }
+
+    /// [`Parameters::predicted_error`] of public encryptions at this level.
+    pub(crate) fn predicted_error_from(&self, level: usize, depth: usize, max_abs: f64, slots: usize) -> f64 {
         assert!(depth <= level, "depth {depth} of {level} levels");
         let (slots, known) = (slots.next_power_of_two(), max_abs.min(1.0));
         let exact = Estimate::exact(Range::symmetric(known), 0).with_bias(known * transform_error(slots));
@@ -216,7 +220,7 @@ impl Requirements {
     }
 
     /// Whether there are parameters.
-    fn can_be_met(&self) -> bool {
+    pub(crate) fn can_be_met(&self) -> bool {
         matches!(self.search(self.max_abs), Ok(Ok(_)))
     }
 

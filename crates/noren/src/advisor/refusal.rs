@@ -1,0 +1,190 @@
+//! Refusals: why no scheme does a workload, and the nearest workload or limit that works.
+
+use noren_rlwe::error::Error;
+
+use crate::advisor::advice::{Limits, attempt};
+use crate::advisor::candidate::{Rejection, Scheme};
+use crate::advisor::price::{Party, Price};
+use crate::advisor::workload::{Computation, Values, Workload};
+
+/// The candidate that exceeds its limits least.
+#[derive(Debug, Clone)]
+pub(crate) struct Nearest {
+    /// The ratio to its limit of what exceeds it most.
+    pub(crate) excess: f64,
+    pub(crate) scheme: Scheme,
+    /// What exceeds it, in words.
+    pub(crate) reason: String,
+    pub(crate) price: Price,
+}
+
+/// Why there is no advice.
+#[derive(Debug, Clone)]
+pub(crate) struct Refusal {
+    pub(crate) nearest: Option<Nearest>,
+    pub(crate) rejections: Vec<Rejection>,
+}
+
+impl Refusal {
+    /// The error, with what works.
+    pub(crate) fn error(self, works: Option<String>) -> Error {
+        const FOUND: &str = "out of reach of all schemes";
+        let works = works.map_or_else(String::new, |works| format!("; {works} works"));
+        match self.nearest {
+            Some(Nearest { scheme, reason, .. }) => {
+                Error::parameter("limits", FOUND, format!("larger; nearest is {scheme}, which {reason}{works}"))
+            }
+            None => {
+                let reasons: Vec<String> =
+                    self.rejections.iter().map(|r| format!("{}: {}", r.scheme, r.reason)).collect();
+                Error::parameter("workload", FOUND, format!("less{works}: {}", reasons.join("; ")))
+            }
+        }
+    }
+}
+
+/// Steps between what works and what does not, for real numbers.
+const TENTHS: f64 = 10.0;
+/// The smallest dead zone that is tried, as a power of two, and the largest.
+const ZONES: std::ops::RangeInclusive<i32> = -30..=1;
+/// Workloads are tried no more often than this.
+const MOST_TRIED: usize = 40;
+
+/// One number of a workload, made smaller: its name, its value, and the workload with another value.
+struct Smaller {
+    /// The number in words, after its value.
+    name: &'static str,
+    value: u64,
+    with: fn(&Workload, u64) -> Workload,
+}
+
+/// What works, in words, as near as possible to what was asked: it was advised before it is said.
+pub(super) fn suggestion(
+    workload: &Workload,
+    client: &Party,
+    server: &Party,
+    limits: &Limits,
+    refusal: &Refusal,
+) -> Option<String> {
+    let mut left = MOST_TRIED;
+    let mut works = |workload: &Workload, limits: &Limits| {
+        left = left.saturating_sub(1);
+        left > 0
+            && workload.check().is_ok()
+            && attempt(workload, client, server, limits).is_ok_and(|advice| advice.is_ok())
+    };
+    if let Some(nearest) = &refusal.nearest {
+        let wider = limits.wider(&nearest.price);
+        if works(workload, &wider) {
+            let mut found = vec![format!("a limit of {}", wider.differences(limits))];
+            found.extend(nearest_smaller(workload, |smaller| works(smaller, limits)));
+            return Some(found.join(", or "));
+        }
+    }
+    nearest_smaller(workload, |smaller| works(smaller, limits))
+}
+
+/// The first number of the workload with which, made smaller, it works, with the largest value that does.
+fn nearest_smaller(workload: &Workload, mut works: impl FnMut(&Workload) -> bool) -> Option<String> {
+    if workload.computation == Computation::Compare
+        && matches!(workload.values, Values::Real { .. })
+        && let Some(zone) = least_zone(workload, &mut works)
+    {
+        return Some(zone);
+    }
+    for Smaller { name, value, with } in numbers(workload) {
+        let Some(most) = largest(value, |value| works(&with(workload, value))) else { continue };
+        return Some(match name {
+            "bits" => format!("a precision of {:.1} bits", most as f64 / TENTHS),
+            name => format!("{most} {name}"),
+        });
+    }
+    None
+}
+
+/// The smallest power of two that works as dead zone.
+fn least_zone(workload: &Workload, works: &mut impl FnMut(&Workload) -> bool) -> Option<String> {
+    let mut zones = ZONES.map(|exponent| libm::exp2(f64::from(exponent)));
+    let found = zones.find(|&zone| works(&Workload { dead_zone: Some(zone), ..workload.clone() }))?;
+    Some(format!("a dead_zone of {found}"))
+}
+
+/// The largest value below one that does not work, if any does from 1 up.
+fn largest(refused: u64, mut works: impl FnMut(u64) -> bool) -> Option<u64> {
+    if refused <= 1 || !works(1) {
+        return None;
+    }
+    let (mut good, mut bad) = (1, refused);
+    while good + 1 < bad {
+        // Of large ranges the logarithm is halved.
+        let middle = if bad / good > 4 {
+            (libm::sqrt(good as f64 * bad as f64) as u64).clamp(good + 1, bad - 1)
+        } else {
+            u64::midpoint(good, bad)
+        };
+        if works(middle) { good = middle } else { bad = middle }
+    }
+    Some(good)
+}
+
+/// The numbers of a workload that may be made smaller, the first to be tried first.
+fn numbers(workload: &Workload) -> Vec<Smaller> {
+    let mut numbers = Vec::new();
+    if let Values::Real { bits } = workload.values {
+        numbers.push(Smaller {
+            name: "bits",
+            value: (bits * TENTHS).ceil() as u64,
+            with: |workload, tenths| {
+                let values = Values::Real { bits: tenths as f64 / TENTHS };
+                Workload { values, ..workload.clone() }
+            },
+        });
+    }
+    if workload.instances > 1 {
+        numbers.push(Smaller {
+            name: "instances",
+            value: workload.instances as u64,
+            with: |workload, instances| Workload { instances: instances as usize, ..workload.clone() },
+        });
+    }
+    let size: Option<(&'static str, usize)> = match workload.computation {
+        Computation::Product { count } | Computation::Sum { count } => Some(("values", count)),
+        Computation::InnerProduct { length } => Some(("values in a vector", length)),
+        Computation::Squarings { depth } => Some(("squarings", depth)),
+        Computation::Polynomial { degree } => Some(("as the degree", degree)),
+        Computation::Matrix { rows, columns } => Some(("rows and columns", rows.max(columns))),
+        Computation::Compare | Computation::Table { .. } => None,
+    };
+    numbers.extend(size.map(|(name, value)| Smaller { name, value: value as u64, with: with_size }));
+    if let Values::Integer { bits, .. } = workload.values {
+        numbers.push(Smaller {
+            name: "bits of an input",
+            value: u64::from(bits),
+            with: |workload, bits| {
+                let result_bits = match workload.values {
+                    Values::Integer { result_bits, .. } => result_bits,
+                    Values::Real { .. } => None,
+                };
+                Workload { values: Values::Integer { bits: bits as u32, result_bits }, ..workload.clone() }
+            },
+        });
+    }
+    numbers
+}
+
+/// The same computation of this size.
+fn with_size(workload: &Workload, size: u64) -> Workload {
+    let size = size as usize;
+    let computation = match workload.computation {
+        Computation::Product { .. } => Computation::Product { count: size },
+        Computation::Sum { .. } => Computation::Sum { count: size },
+        Computation::InnerProduct { .. } => Computation::InnerProduct { length: size },
+        Computation::Squarings { .. } => Computation::Squarings { depth: size },
+        Computation::Polynomial { .. } => Computation::Polynomial { degree: size },
+        Computation::Matrix { rows, columns } => {
+            Computation::Matrix { rows: rows.min(size), columns: columns.min(size) }
+        }
+        other => other,
+    };
+    Workload { computation, ..workload.clone() }
+}
