@@ -193,7 +193,7 @@ impl Choose {
             let parameters = self.integers(security)?;
             return report(&parameters, output, parameters.describe(), console);
         };
-        let requirements = ckks::Requirements { depth, precision_bits, max_abs, slots, security };
+        let requirements = ckks::Requirements { depth, precision_bits, max_abs, slots, security, ..Default::default() };
         let parameters = ckks::Parameters::for_requirements(&requirements)?;
         let description = Ckks::for_values(&parameters, slots.next_power_of_two(), max_abs);
         report(&parameters, output, Description::Ckks(description), console)

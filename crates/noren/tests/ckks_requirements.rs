@@ -133,8 +133,14 @@ fn the_grid_of_requirements() {
 #[test]
 fn sums_of_what_is_promised_have_bounds() {
     // A sum of 64 slots lies in a range 64 times as wide.
-    let requirements =
-        Requirements { depth: 1, precision_bits: 10.0, max_abs: 4.0, slots: SLOTS, security: Security::None };
+    let requirements = Requirements {
+        depth: 1,
+        precision_bits: 10.0,
+        max_abs: 4.0,
+        slots: SLOTS,
+        security: Security::None,
+        ..Requirements::default()
+    };
     let parameters = Parameters::for_requirements(&requirements).expect("can be met");
     let world = World::new(parameters.spec().clone(), 1, &[1, 2, 4, 8, 16, 32]);
     let values: Vec<f64> = (0..SLOTS).map(|j| 0.25 * (j % 5) as f64 - 0.5).collect();

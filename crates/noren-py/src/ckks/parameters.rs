@@ -81,7 +81,14 @@ impl PyParameters {
         slots: usize,
         security: Option<u32>,
     ) -> PyResult<Self> {
-        let requirements = Requirements { depth, precision_bits, max_abs, slots, security: security_of(security)? };
+        let requirements = Requirements {
+            depth,
+            precision_bits,
+            max_abs,
+            slots,
+            security: security_of(security)?,
+            ..Requirements::default()
+        };
         Parameters::for_requirements(&requirements).map(Self).map_err(raise)
     }
 

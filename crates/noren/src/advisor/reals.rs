@@ -30,6 +30,8 @@ const RANGE_BITS: u32 = 2;
 const KEYS_AT_ONCE: u64 = 4;
 /// Errors that arise after more squarings do not count beside those before.
 const MOST_DOUBLINGS: usize = 1000;
+/// The client encrypts with its secret key.
+const SECRET_KEY: bool = true;
 /// The largest first prime.
 const FIRST_BITS: u32 = 50;
 
@@ -109,7 +111,13 @@ pub(super) fn leveled(workload: &Workload, client: &Party, server: &Party) -> Re
         for slots in sizes {
             let usage = record(&circuit, slots)?;
             let precision_bits = bits + error_bits(workload.computation) + SPARE_BITS;
-            let needed = Requirements { depth: usage.depth, precision_bits, slots, ..Requirements::default() };
+            let needed = Requirements {
+                depth: usage.depth,
+                precision_bits,
+                slots,
+                secret_key: SECRET_KEY,
+                ..Requirements::default()
+            };
             let terms = terms(workload.computation);
             // The growth of errors that values which stay below 1 are spared, as little as is needed.
             let spared = match workload.computation {
@@ -210,7 +218,7 @@ fn leveled_in(
         usage,
     };
     let price = draft.price(client, server)?;
-    let error = parameters.predicted_error(draft.usage.depth, 1.0, slots)
+    let error = parameters.predicted_error_from(top, draft.usage.depth, 1.0, slots, SECRET_KEY)
         * libm::exp2(error_bits(workload.computation) - spared as f64);
     let excluded = excluded(draft.usage.depth, spared);
     let mut reasons = vec![match draft.usage.depth {
@@ -291,7 +299,7 @@ pub(super) fn renewed(workload: &Workload, client: &Party, server: &Party) -> Re
 /// Whether levels alone are enough for all values.
 fn is_leveled(workload: &Workload, circuit: &SlotCircuit, slots: usize, depth: usize, bits: f64) -> bool {
     let precision_bits = bits + error_bits(circuit.computation) + SPARE_BITS;
-    let needed = Requirements { depth, precision_bits, slots, ..Requirements::default() };
+    let needed = Requirements { depth, precision_bits, slots, secret_key: SECRET_KEY, ..Requirements::default() };
     with_room(&needed, terms(workload.computation)).is_ok()
 }
 
@@ -308,7 +316,7 @@ fn bits_of_renewed(
     let (mut done, mut error) = (0, 0.0);
     loop {
         let now = levels.min(depth - done);
-        let arisen = parameters.predicted_error_from(level, now, 1.0, slots);
+        let arisen = parameters.predicted_error_from(level, now, 1.0, slots, SECRET_KEY);
         let renewed = if done > 0 { renewal } else { 0.0 };
         error += libm::exp2(-(done as f64)) * renewed + libm::exp2(-((done + now) as f64)) * arisen;
         done += now;

@@ -48,7 +48,9 @@ const TENTHS: f64 = 10.0;
 /// The smallest dead zone that is tried, as a power of two, and the largest.
 const ZONES: std::ops::RangeInclusive<i32> = -30..=1;
 /// Workloads are tried no more often than this.
-const MOST_TRIED: usize = 40;
+const MOST_TRIED: usize = 24;
+/// What works is found within this part.
+const PART: u64 = 64;
 
 /// One number of a workload, made smaller: its name, its value, and the workload with another value.
 struct Smaller {
@@ -109,13 +111,13 @@ fn least_zone(workload: &Workload, works: &mut impl FnMut(&Workload) -> bool) ->
     Some(format!("a dead_zone of {found}"))
 }
 
-/// The largest value below one that does not work, if any does from 1 up.
+/// The largest value, within a part of it, below one that does not work, if any does from 1 up.
 fn largest(refused: u64, mut works: impl FnMut(u64) -> bool) -> Option<u64> {
     if refused <= 1 || !works(1) {
         return None;
     }
     let (mut good, mut bad) = (1, refused);
-    while good + 1 < bad {
+    while bad - good > 1.max(good / PART) {
         // Of large ranges the logarithm is halved.
         let middle = if bad / good > 4 {
             (libm::sqrt(good as f64 * bad as f64) as u64).clamp(good + 1, bad - 1)

@@ -103,6 +103,7 @@ impl CkksPlan {
                 max_abs,
                 slots,
                 security: options.security,
+                ..ckks::Requirements::default()
             };
             let parameters = match ckks::Parameters::smallest(&requirements, room) {
                 Ok(parameters) => parameters,

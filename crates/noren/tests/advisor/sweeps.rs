@@ -32,19 +32,17 @@ fn rising(workloads: &[Workload]) {
 
 #[test]
 fn squarings_of_any_depth_have_an_answer_without_cliffs() {
-    for bits in [10.0, 20.0, 24.0] {
-        for instances in [1, 1000, 32_768] {
-            let depths: Vec<Workload> =
-                (1..=20).map(|depth| Workload { instances, ..real(Computation::Squarings { depth }, bits) }).collect();
-            rising(&depths);
-            assert!(seconds(&depths[depths.len() - 1]).is_some(), "{bits} bits, {instances} instances");
-        }
+    for (bits, instances) in [(20.0, 1), (20.0, 1000), (20.0, 32_768), (10.0, 32_768), (24.0, 1000)] {
+        let of = |depth| Workload { instances, ..real(Computation::Squarings { depth }, bits) };
+        let depths: Vec<Workload> = (1..=20).map(of).collect();
+        rising(&depths);
+        assert!(seconds(&depths[depths.len() - 1]).is_some(), "{bits} bits, {instances} instances");
     }
-    for depth in [5, 10, 11, 15] {
+    for depth in [5, 10, 15] {
         let of = |instances| Workload { instances, ..real(Computation::Squarings { depth }, 20.0) };
-        rising(&[1, 10, 100, 1000, 10_000, 32_768, 100_000].map(of));
+        rising(&[1, 100, 10_000, 100_000].map(of));
         let of = |bits| Workload { instances: 1000, ..real(Computation::Squarings { depth }, bits) };
-        rising(&[8.0, 12.0, 16.0, 18.0, 20.0, 22.0, 24.0].map(of));
+        rising(&[10.0, 16.0, 19.0, 21.0, 24.0].map(of));
     }
 }
 

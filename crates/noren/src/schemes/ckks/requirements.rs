@@ -35,12 +35,14 @@ pub struct Requirements {
     pub slots: usize,
     /// The security of the keys.
     pub security: Security,
+    /// Whether all inputs are encrypted with the secret key, with smaller errors, and not with a public key.
+    pub secret_key: bool,
 }
 
 impl Default for Requirements {
-    /// One multiplication of values in [-1, 1] in any number of slots to 20 bits, at 128-bit security.
+    /// One multiplication of values in [-1, 1] in any number of slots to 20 bits, at 128-bit security, with a public key.
     fn default() -> Self {
-        Self { depth: 1, precision_bits: 20.0, max_abs: 1.0, slots: 1, security: Security::Bits128 }
+        Self { depth: 1, precision_bits: 20.0, max_abs: 1.0, slots: 1, security: Security::Bits128, secret_key: false }
     }
 }
 
@@ -133,15 +135,23 @@ impl Parameters {
     /// If there are fewer levels or slots.
     #[must_use]
     pub fn predicted_error(&self, depth: usize, max_abs: f64, slots: usize) -> f64 {
-        self.predicted_error_from(self.max_level(), depth, max_abs, slots)
+        self.predicted_error_from(self.max_level(), depth, max_abs, slots, false)
     }
 
-    /// [`Parameters::predicted_error`] of public encryptions at this level.
-    pub(crate) fn predicted_error_from(&self, level: usize, depth: usize, max_abs: f64, slots: usize) -> f64 {
+    /// [`Parameters::predicted_error`] of encryptions with either key at this level.
+    pub(crate) fn predicted_error_from(
+        &self,
+        level: usize,
+        depth: usize,
+        max_abs: f64,
+        slots: usize,
+        secret_key: bool,
+    ) -> f64 {
+        let mode = if secret_key { Mode::Symmetric } else { Mode::Public };
         assert!(depth <= level, "depth {depth} of {level} levels");
         let (slots, known) = (slots.next_power_of_two(), max_abs.min(1.0));
         let exact = Estimate::exact(Range::symmetric(known), 0).with_bias(known * transform_error(slots));
-        let mut estimate = noise::fresh(self.rlwe(), Mode::Public, self.scale_at(level), exact);
+        let mut estimate = noise::fresh(self.rlwe(), mode, self.scale_at(level), exact);
         for below in (level - depth..level).rev() {
             let product = estimate.product(&estimate).with_magnitude(known);
             estimate = noise::switched_rescaled(product, self.rlwe(), self.scale_at(below), below + 2);
@@ -216,7 +226,8 @@ impl Requirements {
 
     /// The bits of precision that parameters give.
     fn bits(&self, parameters: &Parameters) -> f64 {
-        -libm::log2(parameters.predicted_error(self.depth, self.max_abs, self.slots))
+        let level = parameters.max_level();
+        -libm::log2(parameters.predicted_error_from(level, self.depth, self.max_abs, self.slots, self.secret_key))
     }
 
     /// Whether there are parameters.
