@@ -11,6 +11,7 @@ use crate::bootstrapping::eval_mod::EvalMod;
 use crate::bootstrapping::failure::log2_failure;
 use crate::bootstrapping::mode::Mode;
 use crate::bootstrapping::pipeline::{Climb, base_modulus, base_scale};
+use crate::schemes::ckks::content::Content;
 use crate::schemes::ckks::error::CkksError;
 use crate::schemes::ckks::{Ciphertext, Estimate, Evaluator};
 use crate::schemes::extent::Extent;
@@ -81,14 +82,8 @@ impl Bootstrapper {
         let (context, parameters) = (evaluator.context(), self.parameters());
         let slots = parameters.slots();
         let estimate = Estimate::exact(Range::symmetric(QUARTER), tag);
-        let coefficients = Ciphertext {
-            inner: coefficients,
-            scale: base_modulus(context),
-            estimate,
-            slots,
-            extent: Extent::of_slots(slots),
-            parameters: context.parameters().clone(),
-        };
+        let content = Content::new(slots, Extent::of_slots(slots), estimate);
+        let coefficients = Ciphertext::new(coefficients, base_modulus(context), content, context.parameters().clone());
         let level = self.output_level();
         let end = context.parameters().scale_at(level);
         let eval_mod = EvalMod { evaluator, parameters };

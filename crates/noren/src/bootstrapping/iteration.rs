@@ -35,10 +35,10 @@ pub(super) fn run(pipeline: &Pipeline, a: &Ciphertext, done: &mut dyn FnMut(Stag
     // The part that is subtracted is added again: its error arises here.
     let (exact, error) = evaluator.split_error(first);
     let level = parameters.input_level();
-    let down = evaluator.combine(&[(&exact, Complex64::ONE)], Complex64::ZERO, level, &input.scale)?;
+    let down = evaluator.combine(&[(&exact, Complex64::ONE)], Complex64::ZERO, level, input.scale())?;
     let difference = evaluator.sub(&evaluator.drop_level(&input, level)?, &down)?;
     let (slots, all) = (parameters.slots(), parameters.degree() / 2);
-    let largest = error.bound(slots, all) + difference.estimate.bound(slots, all);
+    let largest = error.bound(slots, all) + difference.estimate().bound(slots, all);
     let bits = libm::floor(-libm::log2(largest)).clamp(0.0, f64::from(enlarged_bits(parameters))) as u32;
     let enlarged = evaluator.mul_integer(&difference.with_magnitude(error.bound(slots, all)), 1 << bits)?;
     let enlarged = match pipeline.mode {
@@ -53,7 +53,7 @@ pub(super) fn run(pipeline: &Pipeline, a: &Ciphertext, done: &mut dyn FnMut(Stag
     let factor = Scale::from_log2(bits);
     let second = pipeline.run(&enlarged, &end.div(&factor), done)?;
     let correction = evaluator.reinterpret(second.result.clone(), &factor)?;
-    let result = like(a, evaluator.add(&exact, &correction)?);
+    let result = like(a, evaluator.add(&exact, &correction)?, end);
     let result = evaluator.with_errors(result, &[(&input_error, 1.0 + ROOM)], 0.0);
     Ok(Stages { result, ..second })
 }

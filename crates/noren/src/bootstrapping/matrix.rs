@@ -118,7 +118,7 @@ impl Matrix {
     pub(super) fn apply(&self, evaluator: &Evaluator, x: &Ciphertext) -> Result<Ciphertext> {
         if self.giants.is_empty() {
             let prime = evaluator.context().parameters().prime(x.level());
-            let target = x.scale.mul(&self.scale).div_u64(prime);
+            let target = x.scale().mul(&self.scale).div_u64(prime);
             return evaluator.combine(&[(x, Complex64::ONE)], Complex64::ZERO, x.level() - 1, &target);
         }
         match self.order {
@@ -146,7 +146,7 @@ mod tests {
                 let matrix =
                     Matrix::encode(&context, &parameters, direction, place, diagonals, scale, false).expect("encode");
                 let factors = matrix.giants.iter().flat_map(|giant| &giant.terms);
-                bytes += factors.map(|(_, factor)| factor.inner.limbs() * factor.inner.degree() * 8).sum::<usize>();
+                bytes += factors.map(|(_, factor)| factor.rlwe().limbs() * factor.rlwe().degree() * 8).sum::<usize>();
             }
         }
         assert_eq!(bytes as u64, BootstrapPlan::new(&parameters).expect("a plan").factor_bytes());

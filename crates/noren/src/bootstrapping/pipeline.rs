@@ -16,8 +16,10 @@ use crate::bootstrapping::mode::Mode;
 use crate::bootstrapping::parameters::Parameters;
 use crate::bootstrapping::slots::{Joint, project};
 use crate::bootstrapping::transforms::{CoeffToSlot, SlotToCoeff};
+use crate::schemes::ckks::content::Content;
 use crate::schemes::ckks::estimate::{Nature, mix};
 use crate::schemes::ckks::{Ciphertext, Context, Estimate, Evaluator, Scale};
+use crate::schemes::extent::Extent;
 use crate::schemes::range::Range;
 use crate::schemes::slots::SlotEvaluator;
 
@@ -206,11 +208,11 @@ impl Pipeline {
             Some(joint) => joint.apply(&self.evaluator, &result.with_magnitude(a.magnitude()))?,
             None => result,
         };
-        let result = like(a, Ciphertext { scale: *end, slots: a.slots, extent: a.extent, ..result }.noting_room());
+        let result = like(a, result, *end);
         let base = base_scale(context, &self.parameters)?.ratio_to(coefficients.scale());
         let real_parts = if self.mode == Mode::Real { 1.0 } else { 2.0 };
         let series_error = real_parts * self.parameters.series().error() * SERIES_ROOM * base;
-        let own = &coefficients.estimate;
+        let own = coefficients.estimate();
         let mut errors = vec![(&input_error, 1.0 + ROOM), (own, 1.0 + ROOM), (&switch_error, 1.0 + ROOM)];
         // Twice the imaginary part of P is read. Those of two circular errors are together one such error of their mean square.
         let read = 2.0 * series[0].scale().ratio_to(end) / (parts.len() as f64).sqrt();
@@ -239,12 +241,12 @@ impl Pipeline {
         let raised = if self.parameters.gap() == 1 { raised } else { self.project(raised, done)? };
         // Side by side there are twice as many; what is repeated is repeated twice as often.
         let count = self.parameters.slots() << usize::from(self.joint.is_some());
-        let beside = |x| Ciphertext { slots: count, ..x };
+        let beside = |x: Ciphertext| x.read_in(count, Extent::of_slots(count));
         let matrices = || self.coeff_to_slot.apply(&self.evaluator, raised.clone(), self.raised_deviation(), beside);
         let slots = self.stage(matrices)?;
         let (slots, own) = self.evaluator.split_error(slots);
-        let estimate = Estimate::exact(Range::disc(std::f64::consts::FRAC_1_SQRT_2), slots.estimate.tag());
-        let slots = self.evaluator.with_errors(Ciphertext { estimate, ..slots }, &[(&own, 1.0)], 0.0);
+        let known = |slots: Estimate| Estimate::exact(Range::disc(std::f64::consts::FRAC_1_SQRT_2), slots.tag());
+        let slots = self.evaluator.with_errors(slots.estimated(known), &[(&own, 1.0)], 0.0);
         done(Stage::CoeffToSlot);
         let parts = self.stage(|| self.parts(&slots))?;
         done(Stage::Parts);
@@ -266,7 +268,7 @@ impl Pipeline {
     /// stands higher than it should.
     fn lowered(&self, a: &Ciphertext, size: f64) -> Result<Scale> {
         let canonical = self.evaluator.context().parameters().scale_at(self.parameters.input_level());
-        let excess = libm::log2(size.max(1.0) * a.scale.ratio_to(canonical));
+        let excess = libm::log2(size.max(1.0) * a.scale().ratio_to(canonical));
         let excess = libm::ceil(excess - ROOM);
         Ok(self.slot_to_coeff.last_scale().mul(&positive(libm::exp2(-excess))?))
     }
@@ -276,8 +278,9 @@ impl Pipeline {
     fn slots_to_coefficients(&self, a: &Ciphertext, size: f64, scale: &Scale) -> Result<Ciphertext> {
         let context = self.evaluator.context();
         let dropped = self.evaluator.drop_level(a, self.parameters.input_level())?;
-        let estimate = Estimate::exact(Range::disc(size), a.estimate.tag());
-        let x = Ciphertext { slots: self.parameters.slots(), estimate, ..dropped };
+        let all = self.parameters.slots();
+        let known = |_| Estimate::exact(Range::disc(size), a.estimate().tag());
+        let x = dropped.read_in(all, Extent::of_slots(all)).estimated(known);
         let encode = |place: Place| {
             let direction = Direction::SlotToCoeff;
             let matrices = direction.matrices(self.parameters.slots(), &self.parameters.transform(direction).groups);
@@ -298,7 +301,7 @@ impl Pipeline {
         let (input, input_error) = self.evaluator.split_error(a.clone());
         // The last matrix leaves level 1.
         let target = base_modulus(context).mul(&positive(part)?);
-        let scale = target.mul_u64(context.parameters().prime(1)).div(&a.scale);
+        let scale = target.mul_u64(context.parameters().prime(1)).div(a.scale());
         let coefficients = self.stage(|| self.slots_to_coefficients(&input, size, &scale))?;
         Ok(self.evaluator.with_errors(coefficients, &[(&input_error, 1.0 + ROOM)], 0.0))
     }
@@ -307,23 +310,23 @@ impl Pipeline {
     fn raise(&self, a: &Ciphertext) -> Result<(Ciphertext, Estimate)> {
         let context = self.evaluator.context();
         let rlwe = context.parameters().rlwe();
-        let sparse = switch_secret(context.rlwe(), &a.inner, &self.keys.to_ephemeral)?;
+        let sparse = switch_secret(context.rlwe(), a.rlwe(), &self.keys.to_ephemeral)?;
         let inner = mod_raise_switch(context.rlwe(), &sparse, &self.keys.from_ephemeral)?;
 
         let there = key_switch_shaped(rlwe, 1, self.keys.to_ephemeral.shape())?;
         let back = raise_switch(rlwe, 1, inner.limbs(), self.keys.from_ephemeral.shape())?;
         // Two coefficients are a number, of sums of so many terms that they are Gaussian. Errors of a message are the same in all its copies: their mean does not help.
-        let variance =
-            2.0 * self.parameters.gap() as f64 * (there * there + back * back) / (a.scale.to_f64() * a.scale.to_f64());
-        let tag = a.estimate.tag();
+        let variance = 2.0 * self.parameters.gap() as f64 * (there * there + back * back)
+            / (a.scale().to_f64() * a.scale().to_f64());
+        let tag = a.estimate().tag();
         let error = Estimate::exact(Range::disc(0.0), mix(tag, SWITCHED)).with_source(Nature::Plain, variance, 0);
 
         // Where fewer slots are projected, of all the ring: the root of the gap more.
         let deviation = self.raised_deviation() * (self.parameters.gap() as f64).sqrt();
         let scale = raised_scale(context, &self.parameters)?;
         let estimate = Estimate::exact(Range::disc(RAISED_DEVIATIONS * deviation), mix(tag, RAISED));
-        let (slots, extent) = (a.slots, a.extent);
-        Ok((Ciphertext { inner, scale, estimate, slots, extent, parameters: a.parameters.clone() }, error))
+        let content = Content::new(a.slots(), Extent::of_slots(a.slots()), estimate);
+        Ok((Ciphertext::new(inner, scale, content, a.parameters().clone()), error))
     }
 
     /// The root of the mean square of raised slots: a coefficient over `q_0` is a sum of h + 1 uniform numbers, and a slot is one
@@ -366,9 +369,12 @@ impl Pipeline {
     }
 }
 
-/// The result of bootstrapping, whose message is that of the input: as large, and real where that was real.
-pub(super) fn like(input: &Ciphertext, result: Ciphertext) -> Ciphertext {
-    match input.estimate.range().interval() {
+/// The result of bootstrapping at its scale, whose message is that of the input: in its slots, as large, and real where that was
+/// real.
+pub(super) fn like(input: &Ciphertext, result: Ciphertext, scale: Scale) -> Ciphertext {
+    let estimate = result.estimate().clone();
+    let result = result.read_at(scale, estimate).read_in(input.slots(), input.extent());
+    match input.estimate().range().interval() {
         Some([low, high]) => result.with_range(low, high),
         None => result.with_magnitude(input.magnitude()),
     }

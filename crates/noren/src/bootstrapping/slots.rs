@@ -13,6 +13,7 @@ use crate::bootstrapping::group::Group;
 use crate::bootstrapping::parameters::{Parameters, ParametersSpec, Transform};
 use crate::circuits::trace;
 use crate::schemes::ckks::{Ciphertext, Context, Encoder, Evaluator, Factor, Scale};
+use crate::schemes::extent::Extent;
 use crate::schemes::slots::{GiantStep, SlotEvaluator};
 
 impl ParametersSpec {
@@ -77,12 +78,13 @@ pub(super) fn projection(parameters: &Parameters) -> trace::Unrolling {
 /// As [`Evaluator::sum_rotations_in_turn`].
 pub(super) fn project(parameters: &Parameters, evaluator: &Evaluator, raised: Ciphertext) -> Result<Ciphertext> {
     let (gap, slots) = (parameters.gap() as f64, parameters.slots());
-    let all = Ciphertext { slots: parameters.degree() / 2, ..raised };
+    let ring = parameters.degree() / 2;
+    let all = raised.read_in(ring, Extent::of_slots(ring));
     let magnitude = all.magnitude() / gap.sqrt();
     let sum = projection(parameters).apply(evaluator, &all)?;
     let factor = Scale::from_f64(gap).ok_or_else(|| Error::parameter("gap", gap, "positive"))?;
     let (exact, error) = evaluator.split_error(evaluator.reinterpret(sum, &factor)?);
-    let exact = Ciphertext { slots, ..exact }.with_magnitude(magnitude);
+    let exact = exact.read_in(slots, Extent::of_slots(slots)).with_magnitude(magnitude);
     Ok(evaluator.with_errors(exact, &[(&error, gap.sqrt())], 0.0))
 }
 

@@ -60,12 +60,12 @@ impl SlotToCoeff {
         scale: &Scale,
         encode: impl Fn(Place) -> Result<Matrix>,
     ) -> Result<Ciphertext> {
-        let (magnitude, slots) = (x.magnitude(), x.slots);
+        let (magnitude, slots) = (x.magnitude(), x.slots());
         let mut x = x;
         let mut errors = Vec::with_capacity(self.matrices.len());
         for (i, (matrix, place)) in self.matrices.iter().zip(&self.places).enumerate() {
             let before = magnitude * libm::exp2(0.5 * f64::from(place.below));
-            let exact = Ciphertext { estimate: Estimate::exact(Range::disc(before), x.estimate.tag()), ..x };
+            let exact = x.estimated(|x| Estimate::exact(Range::disc(before), x.tag()));
             let last = i + 1 == self.matrices.len();
             let product = match last && scale != matrix.scale() {
                 true => self.at_scale(scale, || encode(*place))?.apply(evaluator, &exact)?,
@@ -75,7 +75,7 @@ impl SlotToCoeff {
             errors.push(error.averaged(1 << (place.below + place.group.layers), 1, slots));
             x = next;
         }
-        x.estimate = Estimate::exact(Range::disc(magnitude), x.estimate.tag());
+        let x = x.estimated(|x| Estimate::exact(Range::disc(magnitude), x.tag()));
         let errors: Vec<_> = errors.iter().map(|error| (error, 1.0)).collect();
         Ok(evaluator.with_errors(x, &errors, 0.0))
     }
@@ -132,12 +132,12 @@ impl CoeffToSlot {
         let (mut x, error) = evaluator.split_error(x);
         let mut error = error;
         for (i, ((place, matrix), met)) in self.matrices.iter().zip(&self.met).enumerate() {
-            x.estimate = Estimate::exact(Range::disc(deviation * met), x.estimate.tag());
+            x = x.estimated(|x| Estimate::exact(Range::disc(deviation * met), x.tag()));
             if i + 1 == self.matrices.len() {
                 x = last(x);
             }
             let (next, own) = evaluator.split_error(matrix.apply(evaluator, &x)?);
-            let carried = error.averaged(1 << place.group.layers, 1 << place.below, x.slots);
+            let carried = error.averaged(1 << place.group.layers, 1 << place.below, x.slots());
             error = own.with_errors(&[(&carried, 1.0)]);
             x = next;
         }

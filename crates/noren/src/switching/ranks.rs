@@ -120,7 +120,7 @@ impl SchemeSwitch {
         let bound = sum.error_bound();
         let sum = sum.with_error_bound(bound);
         let extent = Extent::of_values(count, x.slots()).repeated(pairs.size);
-        let result = Ciphertext { slots: x.slots(), extent, ..sum }.with_range(0.0, (count - 1) as f64);
+        let result = sum.read_in(x.slots(), extent).with_range(0.0, (count - 1) as f64);
         Ok(Decision { result, dead_zone, log2_failure: self.log2_failure(count.div_ceil(pairs.rows)) })
     }
 

@@ -336,7 +336,7 @@ impl SchemeSwitch {
         }
         let coefficients = self.bootstrapper.coefficients(a, part)?;
         let context = self.context.ckks().rlwe();
-        let sample = switch::down(context, &coefficients.inner, &self.keys, self.context.large())?;
+        let sample = switch::down(context, coefficients.rlwe(), &self.keys, self.context.large())?;
         let slices = (0..sample.slices()).map(|number| sample.slice(number).coefficients()).collect();
         Ok(Lowered { slices, shape: Shape::of(a), part, error: part * coefficients.error_bound() })
     }
@@ -370,8 +370,7 @@ impl SchemeSwitch {
         // Slots that are read as fewer are means of several, whose errors need not be independent: no larger than each of them.
         let bound = result.error_bound();
         let result = if shape.slots < result.slots() { result.with_error_bound(bound) } else { result };
-        let result = Ciphertext { slots: shape.slots, extent: shape.extent, ..result };
-        Ok(self.ckks().with_errors(result, &[], error))
+        Ok(self.ckks().with_errors(result.read_in(shape.slots, shape.extent), &[], error))
     }
 }
 
@@ -385,7 +384,8 @@ fn tag(slices: &[Slice]) -> u64 {
     u64::from_le_bytes(*hash.as_bytes().first_chunk().expect("a digest has 32 bytes"))
 }
 
-/// Which slots of a result hold which values: slot j holds value `j modulo slots`, modulo the period too where there is no length.
+/// Which slots of a result hold which values: slot j holds value j modulo the slots and the period, if that is one of the values.
+/// So every copy is what the first one is, the slots behind its values included.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     pub slots: usize,
@@ -399,11 +399,8 @@ impl Shape {
 
     /// The position among the values of a slot, or nothing for one that holds none.
     fn value(&self, slot: usize) -> Option<usize> {
-        let slot = slot % self.slots;
-        match self.extent.length() {
-            Some(length) => Some(slot).filter(|&slot| slot < length),
-            None => Some(slot % self.extent.period()),
-        }
+        let slot = slot % self.slots % self.extent.period();
+        (slot < self.extent.values()).then_some(slot)
     }
 
     /// How many values there are.

@@ -76,7 +76,7 @@ impl World {
             multiples,
             messages,
             found,
-            std: result.estimate.std().hypot(result.estimate.bias()),
+            std: result.estimate().std().hypot(result.estimate().bias()),
             bound: result.error_bound(),
         }
     }

@@ -108,7 +108,7 @@ impl Bootstrapper {
         if a.level() > needed {
             return Ok(());
         }
-        let standing = a.scale.ratio_to(&parameters.base()) * parameters.ratio();
+        let standing = a.scale().ratio_to(&parameters.base()) * parameters.ratio();
         if !(a.magnitude() * standing <= 1.0 + ROOM && libm::log2(standing) >= -LEAST_BITS) {
             let least = 1.0 / standing;
             let needed = format!(

@@ -99,6 +99,8 @@ impl<'a> DoubleLevels<'a> {
 
     /// The second of two rescalings, to a scale that it leads to up to `2^-100`.
     fn last(self, a: &Ciphertext, target: &Scale) -> Result<Ciphertext> {
-        Ok(Ciphertext { scale: *target, ..self.evaluator.rescale(a)? })
+        let rescaled = self.evaluator.rescale(a)?;
+        let estimate = rescaled.estimate().clone();
+        Ok(rescaled.read_at(*target, estimate))
     }
 }

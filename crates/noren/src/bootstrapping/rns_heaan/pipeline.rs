@@ -14,8 +14,10 @@ use crate::bootstrapping::pipeline::like;
 use crate::bootstrapping::rns_heaan::levels::DoubleLevels;
 use crate::bootstrapping::rns_heaan::parameters::{Parameters, limb_level};
 use crate::bootstrapping::rns_heaan::transform::Transform;
+use crate::schemes::ckks::content::Content;
 use crate::schemes::ckks::estimate::mix;
 use crate::schemes::ckks::{Ciphertext, Context, Estimate, Evaluator, Scale};
+use crate::schemes::extent::Extent;
 use crate::schemes::range::Range;
 use crate::schemes::slots::SlotEvaluator;
 
@@ -159,7 +161,7 @@ impl Pipeline {
         let bound = |layers: u32| SINE_ROOM * magnitude * libm::exp2(0.5 * f64::from(layers));
         let result = self.slot_to_coeff.apply(&self.evaluator, &exact, bound)?;
         let scale = *parameters.scale_at(parameters.output_level());
-        let result = like(a, Ciphertext { scale, slots: a.slots, extent: a.extent, ..result }.noting_room());
+        let result = like(a, result, scale);
         // The transform is the root of n times a unitary matrix: so much random errors grow, and with them what rounding the
         // entries of matrices did to the multiples of `q_0`, which are random.
         let spread = (parameters.slots() as f64).sqrt();
@@ -175,7 +177,8 @@ impl Pipeline {
         let base = self.parameters.base();
         let excess = libm::ceil(libm::log2(a.magnitude())).max(0.0);
         let target = base.div(&positive(self.parameters.ratio() * libm::exp2(excess))?);
-        let a = Ciphertext { slots: self.parameters.slots(), ..a.clone() };
+        let slots = self.parameters.slots();
+        let a = a.clone().read_in(slots, Extent::of_slots(slots));
         let terms = [(&a, Complex64::ONE)];
         match a.level() {
             level if level == limb_level(0) => Ok(a),
@@ -189,16 +192,16 @@ impl Pipeline {
     /// The polynomial modulo all primes. Under a sparse secret it is the message plus small multiples of `q_0`.
     fn raised(&self, a: &Ciphertext) -> Result<Ciphertext> {
         let (parameters, context) = (&self.parameters, self.evaluator.context());
-        let inner = mod_raise(context.rlwe(), &a.inner, limb_level(parameters.spec().levels) + 1)?;
+        let inner = mod_raise(context.rlwe(), a.rlwe(), limb_level(parameters.spec().levels) + 1)?;
         // A coefficient over q_0 is a sum of h + 1 uniform numbers, and a slot one of n coefficients.
         let weight = f64::from(parameters.spec().weight);
         let deviation = (parameters.ckks().degree() as f64 * (weight + 1.0) / 12.0).sqrt();
         let unit = PI / libm::exp2(f64::from(parameters.spec().doublings));
         let estimate =
-            Estimate::exact(Range::disc(RAISED_DEVIATIONS * deviation * unit), mix(a.estimate.tag(), RAISED));
+            Estimate::exact(Range::disc(RAISED_DEVIATIONS * deviation * unit), mix(a.estimate().tag(), RAISED));
         let scale = raised_scale(parameters)?;
-        let (slots, extent) = (a.slots, a.extent);
-        Ok(Ciphertext { inner, scale, estimate, slots, extent, parameters: a.parameters.clone() })
+        let content = Content::new(a.slots(), Extent::of_slots(a.slots()), estimate);
+        Ok(Ciphertext::new(inner, scale, content, a.parameters().clone()))
     }
 
     /// The scale of the exponentials for which the doubled sines, read as v, stand at [`sine_scale`], for a message at a scale
@@ -228,10 +231,10 @@ impl Pipeline {
         let y4 = double.square(&y2)?;
         let [above, before] = [level - 1, level - 2].map(|level| parameters.primes(level));
         let linear = |low: usize, scale: &Scale| double.combine(&[(&y, c[low + 1])], c[low], level - 1, scale);
-        let high_scale = target.mul(&before).div(&y4.scale);
-        let top = linear(6, &high_scale.mul(&above).div(&y2.scale))?;
+        let high_scale = target.mul(&before).div(y4.scale());
+        let top = linear(6, &high_scale.mul(&above).div(y2.scale()))?;
         let high = double.dot_combine(&[(&y2, &top)], &[(&y, c[5])], c[4], level - 2, &high_scale)?;
-        let low = linear(2, &target.mul(&before).div(&y2.scale))?;
+        let low = linear(2, &target.mul(&before).div(y2.scale()))?;
         let e = double.dot_combine(&[(&y4, &high), (&y2, &low)], &[(&y, c[1])], c[0], last, &target)?;
         let e = self.evaluator.with_errors(e.with_magnitude(1.0), &[(&error, POLYNOMIAL_ROOM)], 0.0);
         (0..parameters.spec().doublings).try_fold(e, |e, _| Ok(double.square(&e)?.with_magnitude(POLYNOMIAL_ROOM)))

@@ -7,6 +7,7 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::shape::KeyShape;
 use num_complex::Complex64;
 
+use crate::schemes::ckks::content::Content;
 use crate::schemes::ckks::context::Context;
 use crate::schemes::ckks::error::CkksError;
 use crate::schemes::ckks::estimate::{Estimate, Nature, mix};
@@ -43,14 +44,14 @@ impl Plaintext {
     /// The level that it was encoded for.
     #[must_use]
     pub fn level(&self) -> usize {
-        self.inner.level()
+        self.rlwe().level()
     }
 
     /// A bound on the error in every slot.
     #[must_use]
     pub fn error_bound(&self) -> f64 {
-        let error = self.estimate.bound(self.slots, self.parameters.max_slots());
-        error + decoding_error(self.slots) * (self.magnitude() + error)
+        let error = self.estimate().bound(self.slots(), self.parameters().max_slots());
+        error + decoding_error(self.slots()) * (self.magnitude() + error)
     }
 }
 
@@ -159,7 +160,7 @@ impl Encoder {
     /// [`Error::ParameterMismatch`] if the plaintext was made with other parameters, [`SlotError::NotReal`] if it may
     /// hold complex numbers.
     pub fn decode_real(&self, plaintext: &Plaintext) -> Result<Vec<f64>> {
-        check_real(&plaintext.estimate, "the plaintext")?;
+        check_real(plaintext.estimate(), "the plaintext")?;
         self.decode_real_parts(plaintext)
     }
 
@@ -196,7 +197,7 @@ impl Encoder {
         }
         let value = |j: usize| values.get(j % period).map_or((0.0, 0.0), |&x| (x.into().re, x.into().im));
         let repeated = self.encode_with(slots, value, field, slots, level, scale)?;
-        Ok(Plaintext { extent: Extent::of_values(values.len(), slots).repeated(period), ..repeated })
+        repeated.with_length(Some(values.len()))?.with_period(period)
     }
 
     fn encode_with(
@@ -281,19 +282,19 @@ impl Encoder {
         };
         let estimate = encoded(&parameters, slots, range, residue, level, scale);
         let extent = Extent::of_values(count, slots);
-        Ok(Message { inner: ring.ntt(poly), scale: *scale, slots, extent, estimate, parameters })
+        Ok(Message::new(ring.ntt(poly), *scale, Content::new(slots, extent, estimate), parameters))
     }
 
     pub(super) fn decode(&self, plaintext: &Plaintext) -> Result<(Vec<f64>, Vec<f64>)> {
-        self.context.check(&plaintext.parameters, "the plaintext")?;
-        let table = self.context.transform(plaintext.slots)?;
-        let limbs = limbs_to_read(&self.context, plaintext.inner.limbs(), &plaintext.scale, &plaintext.estimate);
+        self.context.check(plaintext.parameters(), "the plaintext")?;
+        let table = self.context.transform(plaintext.slots())?;
+        let limbs = limbs_to_read(&self.context, plaintext.rlwe().limbs(), plaintext.scale(), plaintext.estimate());
         let ring = self.context.rlwe().ring_q(limbs);
-        let gap = self.context.parameters().max_slots() / plaintext.slots;
-        let mut re = ring.to_centered_f64_every(&ring.intt(ring.restrict(&plaintext.inner.poly)), gap);
-        let inverse = 1.0 / plaintext.scale.to_f64();
+        let gap = self.context.parameters().max_slots() / plaintext.slots();
+        let mut re = ring.to_centered_f64_every(&ring.intt(ring.restrict(&plaintext.rlwe().poly)), gap);
+        let inverse = 1.0 / plaintext.scale().to_f64();
         re.iter_mut().for_each(|x| *x *= inverse);
-        let mut im = re.split_off(plaintext.slots);
+        let mut im = re.split_off(plaintext.slots());
         table.forward(&mut re, &mut im);
         Ok((re, im))
     }

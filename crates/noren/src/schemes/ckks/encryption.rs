@@ -13,14 +13,13 @@ use noren_rlwe::owner::KeyId;
 use noren_rlwe::streams::Purpose;
 use num_complex::Complex64;
 
+use crate::schemes::ckks::content::Content;
 use crate::schemes::ckks::context::Context;
 use crate::schemes::ckks::encoder::{Encoder, Plaintext, check_real, decoding_error, limbs_to_read, transform_error};
 use crate::schemes::ckks::error::CkksError;
 use crate::schemes::ckks::estimate::Estimate;
 use crate::schemes::ckks::message::Message;
 use crate::schemes::ckks::noise::{self, Mode};
-use crate::schemes::ckks::parameters::Parameters;
-use crate::schemes::ckks::scale::Scale;
 use crate::schemes::error::SlotError;
 use crate::schemes::range::Range;
 
@@ -34,21 +33,20 @@ impl Ciphertext {
     /// How many multiplications can still follow one another.
     #[must_use]
     pub fn level(&self) -> usize {
-        self.inner.level()
+        self.rlwe().level()
     }
 
     /// The identity of the secret key that decrypts it.
     #[must_use]
     pub const fn key_id(&self) -> KeyId {
-        self.inner.key_id()
+        self.rlwe().key_id()
     }
 
     /// The same ciphertext with a better bound on its message, which the caller knows; errors of later products are
     /// then predicted more sharply. A wrong bound makes later error bounds wrong.
     #[must_use]
-    pub fn with_magnitude(mut self, magnitude: f64) -> Self {
-        self.estimate = self.estimate.with_magnitude(magnitude);
-        self
+    pub fn with_magnitude(self, magnitude: f64) -> Self {
+        self.estimated(|estimate| estimate.with_magnitude(magnitude))
     }
 
     /// The same ciphertext, of which the caller knows that all slots are real and lie in `[low, high]`: also those that
@@ -57,14 +55,13 @@ impl Ciphertext {
     /// Polynomials on an interval ask for it where the range that is known is wider. A wrong range makes results and later
     /// error bounds wrong. What is no interval states nothing.
     #[must_use]
-    pub fn with_range(mut self, low: f64, high: f64) -> Self {
-        self.estimate = self.estimate.with_range(low, high);
-        self
+    pub fn with_range(self, low: f64, high: f64) -> Self {
+        self.estimated(|estimate| estimate.with_range(low, high))
     }
 
     /// Refuses decrypted slots that are further from the range of the ciphertext than its error bound allows.
     fn check_slots(&self, (re, im): &(Vec<f64>, Vec<f64>)) -> Result<()> {
-        let (range, bound) = (self.estimate.range(), self.error_bound());
+        let (range, bound) = (self.estimate().range(), self.error_bound());
         // Ranges are rounded to nearest.
         let allowed = bound + RANGE_ROUNDING * range.magnitude();
         let near = |(&re, &im): (&f64, &f64)| range.is_near(Complex64::new(re, im), allowed);
@@ -83,9 +80,8 @@ impl Ciphertext {
     /// contracts: their bounds grow with every step, the errors do not. A wrong bound makes later error bounds wrong, and
     /// [`Decryptor::decrypt_for_release`] unsafe. What is negative or not a number counts as infinite.
     #[must_use]
-    pub fn with_error_bound(mut self, bound: f64) -> Self {
-        self.estimate = self.estimate.with_error_bound(bound);
-        self
+    pub fn with_error_bound(self, bound: f64) -> Self {
+        self.estimated(|estimate| estimate.with_error_bound(bound))
     }
 
     /// A bound on the error of every decrypted slot, as a complex number: it holds but with probability `2^-40`.
@@ -98,19 +94,19 @@ impl Ciphertext {
 
     /// The bound without regard to the modulus: on the message and error, and on the rounding of their sum when it is decoded.
     fn expected_error(&self) -> f64 {
-        let error = self.estimate.bound(self.slots, self.parameters.max_slots());
-        error + decoding_error(self.slots) * (self.magnitude() + error)
+        let error = self.estimate().bound(self.slots(), self.parameters().max_slots());
+        error + decoding_error(self.slots()) * (self.magnitude() + error)
     }
 
     /// How many bits message and error take at the scale, with their sign.
     fn needed_bits(&self) -> f64 {
-        libm::log2((self.magnitude() + self.expected_error()) * self.scale.to_f64()) + 1.0
+        libm::log2((self.magnitude() + self.expected_error()) * self.scale().to_f64()) + 1.0
     }
 
     /// Whether the modulus holds the message with its error.
     fn fits(&self) -> bool {
         // Written so that a bound that is not a number counts as none.
-        self.needed_bits() < self.parameters.rlwe().log_q(self.inner.limbs())
+        self.needed_bits() < self.parameters().rlwe().log_q(self.rlwe().limbs())
     }
 
     /// Refuses a ciphertext of which nothing is known.
@@ -124,23 +120,12 @@ impl Ciphertext {
         Err(CkksError::Unbounded {
             magnitude: self.magnitude(),
             error: self.expected_error(),
-            scale_log2: self.scale.log2(),
-            modulus_log2: self.parameters.rlwe().log_q(self.inner.limbs()),
+            scale_log2: self.scale().log2(),
+            modulus_log2: self.parameters().rlwe().log_q(self.rlwe().limbs()),
             level: self.level(),
         }
         .into())
     }
-
-    /// Notes what the modulus holds, so that a message that may not fit is not used as if it did.
-    pub(crate) fn noting_room(mut self) -> Self {
-        self.estimate = self.estimate.with_room(room(&self.parameters, self.inner.limbs(), &self.scale));
-        self
-    }
-}
-
-/// The largest message with its error that `limbs` limbs hold at a scale.
-pub(crate) fn room(parameters: &Parameters, limbs: usize, scale: &Scale) -> f64 {
-    libm::exp2(parameters.rlwe().log_q(limbs) - 1.0 - scale.log2())
 }
 
 /// The seed of the streams of CKKS, which no other scheme draws from.
@@ -194,7 +179,7 @@ impl<'a> Encryptor<'a> {
     /// [`Error::ParameterMismatch`] if the plaintext was made with other
     /// parameters, [`Error::Insecure`] if the secret does not carry the modulus.
     pub fn encrypt(&self, plaintext: &Plaintext) -> Result<Ciphertext> {
-        self.encrypt_within(plaintext, public_magnitude(plaintext.estimate.magnitude()))
+        self.encrypt_within(plaintext, public_magnitude(plaintext.estimate().magnitude()))
     }
 
     /// Encrypts a plaintext whose values are at most `magnitude` in absolute value; the bound is public.
@@ -202,7 +187,7 @@ impl<'a> Encryptor<'a> {
     /// # Errors
     /// As [`Encryptor::encrypt`], and [`Error::Parameters`] if a value is larger.
     pub fn encrypt_within(&self, plaintext: &Plaintext, magnitude: f64) -> Result<Ciphertext> {
-        let largest = plaintext.estimate.magnitude();
+        let largest = plaintext.estimate().magnitude();
         if largest > magnitude || !magnitude.is_finite() {
             return Err(Error::parameter(
                 "magnitude",
@@ -210,7 +195,7 @@ impl<'a> Encryptor<'a> {
                 format!("at least {largest:?}, the largest value, and finite"),
             ));
         }
-        let range = match plaintext.estimate.range() {
+        let range = match plaintext.estimate().range() {
             Range::Real { .. } => Range::symmetric(magnitude),
             Range::Complex { .. } => Range::disc(magnitude),
         };
@@ -223,7 +208,7 @@ impl<'a> Encryptor<'a> {
     /// As [`Encryptor::encrypt`], [`SlotError::NotReal`] for complex values, and [`Error::Parameters`] if a value is
     /// outside.
     pub fn encrypt_in(&self, plaintext: &Plaintext, [low, high]: [f64; 2]) -> Result<Ciphertext> {
-        let Some([lowest, highest]) = plaintext.estimate.range().interval() else {
+        let Some([lowest, highest]) = plaintext.estimate().range().interval() else {
             return Err(SlotError::NotReal { what: "the plaintext", remedy: "state a bound on absolute values" }.into());
         };
         if !(low <= lowest && highest <= high && low.is_finite() && high.is_finite()) {
@@ -236,20 +221,14 @@ impl<'a> Encryptor<'a> {
 
     fn encrypt_known(&self, plaintext: &Plaintext, range: Range) -> Result<Ciphertext> {
         let parameters = self.context.parameters();
-        self.context.check(&plaintext.parameters, "the plaintext")?;
+        self.context.check(plaintext.parameters(), "the plaintext")?;
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         let tag = self.tags.xof(&call.to_string()).next_u64();
         // The rounding that the plaintext knows of depends on its values: it stays out of the public estimate.
-        let exact = Estimate::exact(range, tag).with_bias(range.magnitude() * transform_error(plaintext.slots));
-        let ciphertext = Ciphertext {
-            inner: self.inner.encrypt(&plaintext.inner)?,
-            scale: plaintext.scale,
-            slots: plaintext.slots,
-            extent: plaintext.extent,
-            estimate: noise::fresh(parameters.rlwe(), self.mode, &plaintext.scale, exact),
-            parameters: parameters.clone(),
-        };
-        Ok(ciphertext.noting_room())
+        let exact = Estimate::exact(range, tag).with_bias(range.magnitude() * transform_error(plaintext.slots()));
+        let estimate = noise::fresh(parameters.rlwe(), self.mode, plaintext.scale(), exact);
+        let content = Content::new(plaintext.slots(), plaintext.extent(), estimate);
+        Ok(Ciphertext::new(self.inner.encrypt(plaintext.rlwe())?, *plaintext.scale(), content, parameters.clone()))
     }
 
     fn new(context: &Context, inner: RlweEncryptor<'a>, mode: Mode, tags: Seed) -> Self {
@@ -326,7 +305,7 @@ impl<'a> Decryptor<'a> {
     /// [`Error::ParameterMismatch`] if the ciphertext was made with other parameters, [`Error::KeyMismatch`] if it belongs to
     /// another secret key, [`CkksError::Unbounded`] if its message may have left its modulus.
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Plaintext> {
-        self.decrypt_limbs(ciphertext, ciphertext.inner.limbs())
+        self.decrypt_limbs(ciphertext, ciphertext.rlwe().limbs())
     }
 
     /// The slots; see [`Decryptor::decrypt`] for who may see them.
@@ -344,7 +323,7 @@ impl<'a> Decryptor<'a> {
     /// # Errors
     /// As [`Decryptor::decrypt_complex`], and [`SlotError::NotReal`] if the slots may be complex.
     pub fn decrypt_real(&self, ciphertext: &Ciphertext) -> Result<Vec<f64>> {
-        check_real(&ciphertext.estimate, "the ciphertext")?;
+        check_real(ciphertext.estimate(), "the ciphertext")?;
         self.decrypt_real_parts(ciphertext)
     }
 
@@ -359,7 +338,7 @@ impl<'a> Decryptor<'a> {
     /// Real and imaginary parts of the slots. Decrypts modulo as few primes as hold the message: dropping limbs costs nothing
     /// and changes nothing.
     fn decrypt_slots(&self, ciphertext: &Ciphertext) -> Result<(Vec<f64>, Vec<f64>)> {
-        let limbs = limbs_to_read(&self.context, ciphertext.inner.limbs(), &ciphertext.scale, &ciphertext.estimate);
+        let limbs = limbs_to_read(&self.context, ciphertext.rlwe().limbs(), ciphertext.scale(), ciphertext.estimate());
         let slots = self.encoder.decode(&self.decrypt_limbs(ciphertext, limbs)?)?;
         if !self.unbounded {
             ciphertext.check_slots(&slots)?;
@@ -368,26 +347,20 @@ impl<'a> Decryptor<'a> {
     }
 
     fn decrypt_limbs(&self, ciphertext: &Ciphertext, limbs: usize) -> Result<Plaintext> {
-        self.context.check(&ciphertext.parameters, "the ciphertext")?;
+        self.context.check(ciphertext.parameters(), "the ciphertext")?;
         if !self.unbounded {
             ciphertext.check_bound()?;
         }
         let context = self.context.rlwe();
-        let inner = if limbs == ciphertext.inner.limbs() {
-            decrypt(context, self.key, &ciphertext.inner)?
+        let inner = if limbs == ciphertext.rlwe().limbs() {
+            decrypt(context, self.key, ciphertext.rlwe())?
         } else {
             let ring = context.ring_q(limbs);
-            let parts = ciphertext.inner.parts().iter().map(|part| ring.restrict(part)).collect();
+            let parts = ciphertext.rlwe().parts().iter().map(|part| ring.restrict(part)).collect();
             decrypt(context, self.key, &rlwe::Ciphertext::new(parts, ciphertext.key_id()))?
         };
-        Ok(Plaintext {
-            inner,
-            scale: ciphertext.scale,
-            slots: ciphertext.slots,
-            extent: ciphertext.extent,
-            estimate: ciphertext.estimate.clone(),
-            parameters: ciphertext.parameters.clone(),
-        })
+        let content = ciphertext.content().clone();
+        Ok(Plaintext::new(inner, *ciphertext.scale(), content, ciphertext.parameters().clone()))
     }
 }
 

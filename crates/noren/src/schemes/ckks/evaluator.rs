@@ -15,6 +15,7 @@ use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::EvaluationKeys;
 
+use crate::schemes::ckks::content::Content;
 use crate::schemes::ckks::context::Context;
 use crate::schemes::ckks::encoder::Plaintext;
 use crate::schemes::ckks::encryption::Ciphertext;
@@ -72,20 +73,20 @@ impl Evaluator {
 
     /// Refuses a ciphertext of other parameters or of another secret key.
     pub(crate) fn check(&self, a: &Ciphertext) -> Result<()> {
-        self.context.check(&a.parameters, "the ciphertext")?;
-        self.keys.check_ciphertext(&a.inner)
+        self.context.check(a.parameters(), "the ciphertext")?;
+        self.keys.check_ciphertext(a.rlwe())
     }
 
     fn check_pair(&self, a: &Ciphertext, b: &Ciphertext) -> Result<()> {
         self.check(a)?;
         self.check(b)?;
-        check_slots(b.slots, a.slots)
+        check_slots(b.slots(), a.slots())
     }
 
     fn check_plain(&self, a: &Ciphertext, p: &Plaintext) -> Result<()> {
         self.check(a)?;
-        self.context.check(&p.parameters, "the plaintext")?;
-        check_slots(p.slots, a.slots)?;
+        self.context.check(p.parameters(), "the plaintext")?;
+        check_slots(p.slots(), a.slots())?;
         if p.level() == a.level() {
             return Ok(());
         }
@@ -104,10 +105,14 @@ impl Evaluator {
         if a.level() == level { Ok(Cow::Borrowed(a)) } else { Ok(Cow::Owned(self.at_level(a, level)?)) }
     }
 
-    /// The result of an operation on `operand`.
-    fn result(&self, operand: &Ciphertext, inner: rlwe::Ciphertext, scale: Scale, estimate: Estimate) -> Ciphertext {
-        let (slots, extent, parameters) = (operand.slots, operand.extent, operand.parameters.clone());
-        Ciphertext { inner, scale, slots, extent, estimate, parameters }.noting_room()
+    /// A result.
+    fn result(&self, inner: rlwe::Ciphertext, scale: Scale, content: Content) -> Ciphertext {
+        Ciphertext::new(inner, scale, content, self.context.parameters().clone())
+    }
+
+    /// The result of an operation on one vector that leaves slots where they are.
+    fn of_one(&self, a: &Ciphertext, inner: rlwe::Ciphertext, scale: Scale, estimate: Estimate) -> Ciphertext {
+        self.result(inner, scale, Content::slot_by_slot(a.content(), [], estimate))
     }
 }
 

@@ -22,11 +22,11 @@ impl Factor {
     /// The level that it was encoded for.
     #[must_use]
     pub fn level(&self) -> usize {
-        self.inner.window().end - self.parameters.rlwe().p().len() - 1
+        self.rlwe().window().end - self.parameters().rlwe().p().len() - 1
     }
 
     /// How many special primes it has: the last of the list.
     pub(crate) fn special(&self) -> usize {
-        self.parameters.rlwe().p().len() - self.inner.window().start
+        self.parameters().rlwe().p().len() - self.rlwe().window().start
     }
 }

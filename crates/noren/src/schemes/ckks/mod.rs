@@ -11,6 +11,7 @@
 //! | `keys` | [`KeyRequest`], [`Keys`]: all keys from one seed |
 //! | `encoder` | [`Encoder`]: numbers to plaintexts and back |
 //! | `factor` | [`Factor`]: vectors that matrices are made of |
+//! | `content` | what a vector holds: slots, extent, estimate |
 //! | `message` | [`Message`]: what plaintexts, ciphertexts and factors have in common |
 //! | `encryption` | [`Encryptor`], [`Decryptor`], [`Ciphertext`] |
 //! | `release` | [`Releases`]: decryptions that may be handed on |
@@ -23,6 +24,7 @@
 //! | `error` | [`CkksError`] |
 //! | `wire` | [`Ciphertexts`], and bytes of everything |
 
+pub(crate) mod content;
 pub(crate) mod context;
 pub(crate) mod cost;
 pub(crate) mod encoder;

@@ -8,10 +8,10 @@ use noren_ring::interrupt;
 use noren_rlwe::error::{Error, Result};
 
 use crate::schemes::ckks::encoder::{decoding_error, transform_error};
-use crate::schemes::ckks::encryption::room;
 use crate::schemes::ckks::error::CkksError;
 use crate::schemes::ckks::estimate::{Estimate, Nature, mix};
 use crate::schemes::ckks::evaluator::rotations::rotated;
+use crate::schemes::ckks::message::room;
 use crate::schemes::ckks::noise::{self, Mode};
 use crate::schemes::ckks::parameters::Parameters;
 use crate::schemes::ckks::scale::Scale;

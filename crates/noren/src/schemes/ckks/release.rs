@@ -173,10 +173,10 @@ pub(crate) struct Release {
 impl Release {
     pub(crate) fn of(decryptor: &Decryptor<'_>, ciphertext: &Ciphertext, bits: i32) -> Self {
         let unit = libm::exp2(-f64::from(bits));
-        let (high, low) = ciphertext.scale.parts();
-        let words = [high.to_bits(), low.to_bits(), unit.to_bits(), ciphertext.slots as u64];
+        let (high, low) = ciphertext.scale().parts();
+        let words = [high.to_bits(), low.to_bits(), unit.to_bits(), ciphertext.slots() as u64];
         let (context, secret) = decryptor.parts();
-        let name = seed_of_decryption(context.rlwe(), secret, &ciphertext.inner, "ckks/release", &words);
+        let name = seed_of_decryption(context.rlwe(), secret, ciphertext.rlwe(), "ckks/release", &words);
         Self { name, unit }
     }
 

@@ -127,9 +127,9 @@ impl SlotEvaluator for Evaluator {
         a.with_range(low, high)
     }
 
-    fn with_period(&self, mut a: Ciphertext, period: usize) -> Ciphertext {
-        a.extent = a.extent.repeated(period);
-        a
+    fn with_period(&self, a: Ciphertext, period: usize) -> Ciphertext {
+        let (slots, extent) = (a.slots(), a.extent().repeated(period));
+        a.read_in(slots, extent)
     }
 
     fn at_level(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext> {
@@ -137,19 +137,17 @@ impl SlotEvaluator for Evaluator {
     }
 
     fn bounds(&self, a: &Ciphertext) -> Option<Bounds> {
-        let error = if a.estimate.overflows() { f64::INFINITY } else { a.estimate.worst() };
-        Some(Bounds { range: *a.estimate.range(), error })
+        let error = if a.estimate().overflows() { f64::INFINITY } else { a.estimate().worst() };
+        Some(Bounds { range: *a.estimate().range(), error })
     }
 
-    fn split_error(&self, mut a: Ciphertext) -> (Ciphertext, Estimate) {
-        let exact = a.estimate.without_error();
-        let estimate = std::mem::replace(&mut a.estimate, exact);
-        (a, estimate)
+    fn split_error(&self, a: Ciphertext) -> (Ciphertext, Estimate) {
+        let estimate = a.estimate().clone();
+        (a.estimated(|estimate| estimate.without_error()), estimate)
     }
 
-    fn with_errors(&self, mut a: Ciphertext, errors: &[(&Estimate, f64)], bias: f64) -> Ciphertext {
-        a.estimate = a.estimate.with_errors(errors).with_bias(bias);
-        a
+    fn with_errors(&self, a: Ciphertext, errors: &[(&Estimate, f64)], bias: f64) -> Ciphertext {
+        a.estimated(|estimate| estimate.with_errors(errors).with_bias(bias))
     }
 }
 

@@ -16,10 +16,11 @@ use noren_rlwe::wire::reason::Reason;
 use noren_rlwe::wire::section::Section;
 use noren_rlwe::wire::writer::Writer;
 
+use crate::schemes::ckks::content::Content;
 use crate::schemes::ckks::context::Context;
-use crate::schemes::ckks::encryption::{Ciphertext, room};
+use crate::schemes::ckks::encryption::Ciphertext;
 use crate::schemes::ckks::estimate::{Estimate, Group, Key, Nature};
-use crate::schemes::ckks::message::Message;
+use crate::schemes::ckks::message::{Message, Polynomials};
 use crate::schemes::ckks::parameters::{Parameters, ParametersSpec};
 use crate::schemes::ckks::scale::Scale;
 use crate::schemes::extent::{EXTENT_NEEDED, Extent};
@@ -89,7 +90,7 @@ impl Object for Parameters {
 }
 
 /// The object that a message on the wire wraps.
-pub trait Wrapped: Object<Context = RlweContext> {
+pub trait Wrapped: Object<Context = RlweContext> + Polynomials {
     /// The kind of container that holds it with its meaning.
     const MESSAGE_KIND: Kind;
 
@@ -99,11 +100,6 @@ pub trait Wrapped: Object<Context = RlweContext> {
     /// [`Error::DegreeTooHigh`].
     fn check(&self) -> Result<()> {
         Ok(())
-    }
-
-    /// How many limbs hold the message, if it may become too large for them.
-    fn limbs(&self) -> Option<usize> {
-        None
     }
 }
 
@@ -115,10 +111,6 @@ impl Wrapped for rlwe::Ciphertext {
     const MESSAGE_KIND: Kind = Kind::CKKS_CIPHERTEXT;
 
     /// Evaluators keep every ciphertext at two parts and rely on it.
-    fn limbs(&self) -> Option<usize> {
-        Some(rlwe::Ciphertext::limbs(self))
-    }
-
     fn check(&self) -> Result<()> {
         if self.degree() == 1 { Ok(()) } else { Err(Error::DegreeTooHigh { found: self.degree(), needed: 1 }) }
     }
@@ -133,24 +125,19 @@ impl<T: Wrapped> Object for Message<T> {
     }
 
     fn fingerprint(&self, _: &Context) -> [u8; 32] {
-        self.parameters.fingerprint()
+        self.parameters().fingerprint()
     }
 
     fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
-        write_meaning(writer, (self.slots, self.extent), &self.scale, &self.estimate);
-        self.inner.write(context.rlwe(), writer);
+        write_meaning(writer, self.content(), self.scale());
+        self.rlwe().write(context.rlwe(), writer);
     }
 
     fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
-        let ((slots, extent), scale, estimate) = read_meaning(context, reader)?;
+        let (content, scale) = read_meaning(context, reader)?;
         let inner = T::read(context.rlwe(), reader)?;
         inner.check()?;
-        let parameters = context.parameters().clone();
-        let estimate = match inner.limbs() {
-            Some(limbs) => estimate.with_room(room(&parameters, limbs, &scale)),
-            None => estimate,
-        };
-        Ok(Self { inner, scale, slots, extent, estimate, parameters })
+        Ok(Self::new(inner, scale, content, context.parameters().clone()))
     }
 }
 
@@ -177,7 +164,8 @@ impl Object for Ciphertexts {
     }
 }
 
-fn write_meaning(writer: &mut Writer<'_>, (slots, extent): (usize, Extent), scale: &Scale, estimate: &Estimate) {
+fn write_meaning(writer: &mut Writer<'_>, content: &Content, scale: &Scale) {
+    let (slots, extent, estimate) = (content.slots(), content.extent(), content.estimate());
     let (high, low) = scale.parts();
     let magnitude = estimate.magnitude();
     let interval = estimate.range().interval();
@@ -193,7 +181,7 @@ fn write_meaning(writer: &mut Writer<'_>, (slots, extent): (usize, Extent), scal
     writer.words(SOURCES, estimate.groups().iter().flat_map(words).collect::<Vec<_>>());
 }
 
-fn read_meaning(context: &Context, reader: &mut Reader<'_>) -> Result<((usize, Extent), Scale, Estimate)> {
+fn read_meaning(context: &Context, reader: &mut Reader<'_>) -> Result<(Content, Scale)> {
     let section = reader.take(MEANING)?;
     let [slots, high, low, real, lowest, highest, bias, tag, length, period] = section.word_array()?;
     let most = context.parameters().max_slots();
@@ -223,7 +211,7 @@ fn read_meaning(context: &Context, reader: &mut Reader<'_>) -> Result<((usize, E
     let estimate = groups.filter(|_| rest.is_empty()).and_then(|groups| Estimate::from_parts(range, bias, tag, groups));
     let needed = "numbers that are not negative, and groups in order";
     let estimate = estimate.ok_or_else(|| sources.value("the estimate", format!("{} words", words.len()), needed))?;
-    Ok(((slots, extent), scale, estimate))
+    Ok((Content::new(slots, extent, estimate), scale))
 }
 
 /// The key of a group as one word: nature, class and bucket, a byte each.

@@ -13,6 +13,7 @@ use noren_rlwe::linear;
 use noren_rlwe::multiply::relinearize_rescale_parts;
 use num_complex::Complex64;
 
+use crate::schemes::ckks::content::Content;
 use crate::schemes::ckks::encryption::Ciphertext;
 use crate::schemes::ckks::error::CkksError;
 use crate::schemes::ckks::evaluator::levels::multiple;
@@ -34,14 +35,14 @@ impl Evaluator {
     /// [`Error::Parameters`] if the scale would leave `2^-500` to `2^500`.
     pub fn reinterpret(&self, a: Ciphertext, factor: &Scale) -> Result<Ciphertext> {
         self.check(&a)?;
-        let scale = a.scale.mul(factor);
+        let scale = a.scale().mul(factor);
         if !(-LARGEST_LOG_SCALE..=LARGEST_LOG_SCALE).contains(&scale.log2()) {
             let needed = format!("such that the scale stays between 2^-{LARGEST_LOG_SCALE} and 2^{LARGEST_LOG_SCALE}");
             return Err(Error::parameter("factor", factor.to_f64(), needed));
         }
         // The polynomials are the same, and so is their name.
-        let estimate = a.estimate.multiplied(Complex64::from(1.0 / factor.to_f64()));
-        Ok(Ciphertext { scale, estimate, ..a }.noting_room())
+        let estimate = a.estimate().clone().multiplied(Complex64::from(1.0 / factor.to_f64()));
+        Ok(a.read_at(scale, estimate))
     }
 
     /// `constant + sum c_k x_k` at this level and exactly this scale, with one rescaling.
@@ -71,8 +72,8 @@ impl Evaluator {
         let inner = rlwe::Ciphertext::new(parts, operand.key_id());
         let inner = linear::rescale(self.context.rlwe(), inner)?;
         let estimate = noise::rescaled(sum.estimate, self.context.parameters().rlwe(), target);
-        let result = self.result(operand, inner, *target, estimate);
-        Ok(terms.iter().fold(result, |result, (x, _)| result.beside(x.extent)))
+        let operands = terms.iter().map(|(x, _)| x.content());
+        Ok(self.result(inner, *target, Content::slot_by_slot(operand.content(), operands, estimate)))
     }
 
     /// `sum a_k b_k + sum c_j x_j + constant` at this level and exactly this scale, with one relinearisation and one
@@ -120,13 +121,13 @@ impl Evaluator {
         let mut scaled = Vec::with_capacity(products.len());
         let mut estimates = Vec::with_capacity(products.len() + 1);
         for Product { a, b, weight } in products {
-            let (factor, miss) = whole_ratio(&before.mul_u64(*weight), &a.scale.mul(&b.scale))?;
-            scaled.push(if factor == 1 { Cow::Borrowed(&a.inner) } else { Cow::Owned(multiple(&ring, a, factor)) });
-            let product = a.estimate.product(&b.estimate).multiplied(Complex64::from(*weight as f64));
+            let (factor, miss) = whole_ratio(&before.mul_u64(*weight), &a.scale().mul(b.scale()))?;
+            scaled.push(if factor == 1 { Cow::Borrowed(a.rlwe()) } else { Cow::Owned(multiple(&ring, a, factor)) });
+            let product = a.estimate().product(b.estimate()).multiplied(Complex64::from(*weight as f64));
             let bias = miss * product.magnitude();
             estimates.push(product.with_bias(bias));
         }
-        let pairs: Vec<_> = scaled.iter().zip(products).map(|(a, product)| [&**a, &product.b.inner]).collect();
+        let pairs: Vec<_> = scaled.iter().zip(products).map(|(a, product)| [&**a, product.b.rlwe()]).collect();
         let sum = match (terms, constant) {
             ([], Complex64::ZERO) => None,
             _ => Some(self.combination(&ring, terms, constant, &before)?),
@@ -150,9 +151,9 @@ impl Evaluator {
         estimates.extend(sum.map(|sum| sum.estimate));
         let (_, estimate) = sum_of_products(estimates.into_iter().map(|part| (before, part)))?;
         let estimate = noise::switched_rescaled(estimate, parameters.rlwe(), target, ring.limbs());
-        let result = self.result(operand, inner, *target, estimate);
         let factors = products.iter().flat_map(|product| [product.a, product.b]);
-        Ok(factors.chain(terms.iter().map(|&(x, _)| x)).fold(result, |result, x| result.beside(x.extent)))
+        let operands = factors.chain(terms.iter().map(|&(x, _)| x)).map(Ciphertext::content);
+        Ok(self.result(inner, *target, Content::slot_by_slot(operand.content(), operands, estimate)))
     }
 
     /// Refuses operands of other parameters or slots than the first, and those that are not above a level.

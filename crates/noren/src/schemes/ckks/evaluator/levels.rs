@@ -6,6 +6,7 @@ use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::Result;
 use noren_rlwe::linear;
 
+use crate::schemes::ckks::content::Content;
 use crate::schemes::ckks::encryption::Ciphertext;
 use crate::schemes::ckks::error::CkksError;
 use crate::schemes::ckks::estimate::mix;
@@ -25,8 +26,8 @@ impl Evaluator {
     pub fn rescale(&self, a: &Ciphertext) -> Result<Ciphertext> {
         self.check(a)?;
         check_levels(1, a.level())?;
-        let estimate = a.estimate.clone().named(mix(a.estimate.tag(), RESCALE));
-        self.rescaled(Ciphertext { estimate, ..a.clone() })
+        let tag = mix(a.estimate().tag(), RESCALE);
+        self.rescaled(a.clone().estimated(|estimate| estimate.named(tag)))
     }
 
     /// The same message at a lower level, at the canonical scale of that level; at its own level it stays as it is.
@@ -58,12 +59,12 @@ impl Evaluator {
     pub fn align(&self, a: &Ciphertext, b: &Ciphertext) -> Result<(Ciphertext, Ciphertext)> {
         self.check_pair(a, b)?;
         if a.level() > b.level() {
-            return Ok((self.at_level_and_scale(a, b.level(), &b.scale)?, b.clone()));
+            return Ok((self.at_level_and_scale(a, b.level(), b.scale())?, b.clone()));
         }
         if a.level() < b.level() {
-            return Ok((a.clone(), self.at_level_and_scale(b, a.level(), &a.scale)?));
+            return Ok((a.clone(), self.at_level_and_scale(b, a.level(), a.scale())?));
         }
-        if super::check_scales(&a.scale, &b.scale).is_ok() {
+        if super::check_scales(a.scale(), b.scale()).is_ok() {
             return Ok((a.clone(), b.clone()));
         }
         check_levels(1, a.level())?;
@@ -78,31 +79,31 @@ impl Evaluator {
         self.check(a)?;
         check_levels(level, a.level())?;
         let inner = restricted(&self.ring(level), a);
-        Ok(self.result(a, inner, a.scale, a.estimate.clone().settled()))
+        Ok(self.of_one(a, inner, *a.scale(), a.estimate().clone().settled()))
     }
 
     /// The message of `a` at a lower level and any scale.
     pub(super) fn at_level_and_scale(&self, a: &Ciphertext, level: usize, scale: &Scale) -> Result<Ciphertext> {
         let before = scale.mul_u64(self.context.parameters().prime(level + 1));
-        let ratio = before.div(&a.scale);
+        let ratio = before.div(a.scale());
         let Some((factor, miss)) = ratio.round_multiple(1.0).filter(|&(factor, _)| factor > 0) else {
-            return Err(CkksError::ScaleMismatch { left_log2: a.scale.log2(), right_log2: scale.log2() }.into());
+            return Err(CkksError::ScaleMismatch { left_log2: a.scale().log2(), right_log2: scale.log2() }.into());
         };
         let ring = self.ring(level + 1);
         let inner = multiple(&ring, a, factor);
-        let tag = mix(mix(a.estimate.tag(), LOWER), mix(level as u64, scale.to_f64().to_bits()));
-        let estimate = a.estimate.clone().with_bias(miss.abs() * a.magnitude()).named(tag);
+        let tag = mix(mix(a.estimate().tag(), LOWER), mix(level as u64, scale.to_f64().to_bits()));
+        let estimate = a.estimate().clone().with_bias(miss.abs() * a.magnitude()).named(tag);
         let lowered = linear::rescale(self.context.rlwe(), inner)?;
         let estimate = noise::rescaled(estimate, self.context.parameters().rlwe(), scale);
-        Ok(self.result(a, lowered, *scale, estimate))
+        Ok(self.of_one(a, lowered, *scale, estimate))
     }
 
     /// [`Evaluator::rescale`] of a result that is not needed otherwise.
     pub(super) fn rescaled(&self, a: Ciphertext) -> Result<Ciphertext> {
-        let scale = a.scale.div_u64(self.context.parameters().prime(a.level()));
-        let inner = linear::rescale(self.context.rlwe(), a.inner)?;
-        let estimate = noise::rescaled(a.estimate.settled(), self.context.parameters().rlwe(), &scale);
-        Ok(Ciphertext { inner, scale, estimate, ..a }.noting_room())
+        let scale = a.scale().div_u64(self.context.parameters().prime(a.level()));
+        let estimate = noise::rescaled(a.estimate().clone().settled(), self.context.parameters().rlwe(), &scale);
+        let content = Content::slot_by_slot(a.content(), [], estimate);
+        Ok(self.result(linear::rescale(self.context.rlwe(), a.into_inner())?, scale, content))
     }
 }
 
@@ -117,10 +118,10 @@ pub(super) fn multiple(ring: &Ring, a: &Ciphertext, factor: i128) -> rlwe::Ciphe
         ring.mul_scalar_assign(&mut part, &residues);
         part
     };
-    rlwe::Ciphertext::new(a.inner.parts().iter().map(multiple).collect(), a.key_id())
+    rlwe::Ciphertext::new(a.rlwe().parts().iter().map(multiple).collect(), a.key_id())
 }
 
 /// A copy of the limbs of a ring.
 fn restricted(ring: &Ring, a: &Ciphertext) -> rlwe::Ciphertext {
-    rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.restrict(part)).collect(), a.key_id())
+    rlwe::Ciphertext::new(a.rlwe().parts().iter().map(|part| ring.restrict(part)).collect(), a.key_id())
 }

@@ -85,17 +85,16 @@ impl Evaluator {
         let exponents: Vec<u32> = babies.iter().map(|&steps| self.exponent(a, steps)).collect();
         let steps = giants.iter().map(|giant| hoisting::GiantStep {
             automorphism: self.exponent(a, giant.rotation),
-            terms: giant.terms.iter().map(|(baby, factor)| (*baby, &factor.borrow().inner)).collect(),
+            terms: giant.terms.iter().map(|(baby, factor)| (*baby, factor.borrow().rlwe())).collect(),
         });
         let steps: Vec<_> = steps.collect();
-        let inner = sum_giant_steps(self.context.rlwe(), &a.inner, &exponents, &steps, order, &self.keys, true)?;
+        let inner = sum_giant_steps(self.context.rlwe(), a.rlwe(), &exponents, &steps, order, &self.keys, true)?;
         self.keys.check_files()?;
         let parameters = self.context.parameters();
         let scale = scale.div_u64(parameters.prime(a.level()));
-        let result = self.result(a, inner, scale, noise::rescaled(estimate, parameters.rlwe(), &scale));
-        let result = steps_taken.iter().fold(result, |result, &steps| result.moved_by(steps));
-        let factors = giants.iter().flat_map(|giant| &giant.terms).map(|(_, factor)| factor.borrow().extent);
-        Ok(factors.fold(result, Ciphertext::beside))
+        let factors = giants.iter().flat_map(|giant| &giant.terms).map(|(_, factor)| factor.borrow().content());
+        let estimate = noise::rescaled(estimate, parameters.rlwe(), &scale);
+        Ok(self.result(inner, scale, a.content().diagonals(steps_taken, factors, estimate)))
     }
 
     /// The scale and the estimate before rescaling.
@@ -106,22 +105,22 @@ impl Evaluator {
         giants: &[GiantStep<F>],
         order: Order,
     ) -> Result<(Scale, Estimate)> {
-        let (parameters, limbs, shape) = (self.context.parameters().rlwe(), a.inner.limbs(), self.keys.shape());
-        let moves = |steps: isize| steps % a.slots as isize != 0;
+        let (parameters, limbs, shape) = (self.context.parameters().rlwe(), a.rlwe().limbs(), self.keys.shape());
+        let moves = |steps: isize| steps % a.slots() as isize != 0;
         let baby = |&steps: &isize| {
-            let image = rotated(&a.estimate, steps, a.slots);
-            if moves(steps) { noise::undivided(image, parameters, &a.scale, limbs, shape) } else { Ok(image) }
+            let image = rotated(a.estimate(), steps, a.slots());
+            if moves(steps) { noise::undivided(image, parameters, a.scale(), limbs, shape) } else { Ok(image) }
         };
         let images: Vec<Estimate> = babies.iter().map(baby).collect::<Result<_>>()?;
         let inner = |giant: &GiantStep<F>| {
             let product = |(baby, factor): &(usize, F)| {
                 let factor: &Factor = factor.borrow();
-                (a.scale.mul(&factor.scale), images[*baby].product(&factor.estimate))
+                (a.scale().mul(factor.scale()), images[*baby].product(factor.estimate()))
             };
             sum_of_products(giant.terms.iter().map(product))
         };
         let outer = |(scale, inner): (Scale, Estimate), rotation: isize| {
-            let outer = rotated(&inner, rotation, a.slots);
+            let outer = rotated(&inner, rotation, a.slots());
             if !moves(rotation) {
                 return Ok((scale, outer));
             }
@@ -141,8 +140,8 @@ impl Evaluator {
     }
 
     fn check_factor(&self, a: &Ciphertext, factor: &Factor) -> Result<()> {
-        self.context.check(&factor.parameters, "the factor")?;
-        check_slots(factor.slots, a.slots)?;
+        self.context.check(factor.parameters(), "the factor")?;
+        check_slots(factor.slots(), a.slots())?;
         let (found, needed) = (factor.special(), self.keys.shape().special);
         if found < needed {
             return Err(Error::parameter(

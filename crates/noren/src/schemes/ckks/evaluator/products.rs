@@ -8,6 +8,7 @@ use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::Result;
 use noren_rlwe::multiply::{multiply_relinearize, multiply_relinearize_rescale, relinearize_rescale};
 
+use crate::schemes::ckks::content::Content;
 use crate::schemes::ckks::encoder::Plaintext;
 use crate::schemes::ckks::encryption::Ciphertext;
 use crate::schemes::ckks::estimate::Estimate;
@@ -31,9 +32,10 @@ impl Evaluator {
         self.check_pair(a, b)?;
         check_levels(1, a.level().min(b.level()))?;
         let [a, b] = self.level_pair(a, b)?;
-        let inner = multiply_relinearize_rescale(self.context.rlwe(), &a.inner, &b.inner, &self.keys)?;
+        let inner = multiply_relinearize_rescale(self.context.rlwe(), a.rlwe(), b.rlwe(), &self.keys)?;
         self.keys.check_files()?;
-        Ok(self.one_level_down(&a, inner, &a.scale.mul(&b.scale), a.estimate.product(&b.estimate)).beside(b.extent))
+        let content = Content::slot_by_slot(a.content(), [b.content()], a.estimate().product(b.estimate()));
+        Ok(self.one_level_down(inner, &a.scale().mul(b.scale()), content))
     }
 
     /// `a a`. The slots of real ciphertexts are not negative then, as the range of the result says.
@@ -43,9 +45,10 @@ impl Evaluator {
     pub fn square(&self, a: &Ciphertext) -> Result<Ciphertext> {
         self.check(a)?;
         check_levels(1, a.level())?;
-        let inner = multiply_relinearize_rescale(self.context.rlwe(), &a.inner, &a.inner, &self.keys)?;
+        let inner = multiply_relinearize_rescale(self.context.rlwe(), a.rlwe(), a.rlwe(), &self.keys)?;
         self.keys.check_files()?;
-        Ok(self.one_level_down(a, inner, &a.scale.mul(&a.scale), a.estimate.squared()))
+        let content = Content::slot_by_slot(a.content(), [], a.estimate().squared());
+        Ok(self.one_level_down(inner, &a.scale().mul(a.scale()), content))
     }
 
     /// `a b`, relinearised but not rescaled: at the level of the lower operand, with the product of both scales.
@@ -58,11 +61,11 @@ impl Evaluator {
     /// [`Error::KeyLevel`](noren_rlwe::error::Error::KeyLevel) if the relinearisation key is missing or too short.
     pub fn mul_no_rescale(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
         let [a, b] = self.level_pair(a, b)?;
-        let inner = multiply_relinearize(self.context.rlwe(), &a.inner, &b.inner, &self.keys)?;
+        let inner = multiply_relinearize(self.context.rlwe(), a.rlwe(), b.rlwe(), &self.keys)?;
         self.keys.check_files()?;
-        let (scale, estimate) = (a.scale.mul(&b.scale), a.estimate.product(&b.estimate));
+        let (scale, estimate) = (a.scale().mul(b.scale()), a.estimate().product(b.estimate()));
         let estimate = noise::switched(estimate, self.context.parameters().rlwe(), &scale, inner.limbs(), 1);
-        Ok(self.result(&a, inner, scale, estimate).beside(b.extent))
+        Ok(self.result(inner, scale, Content::slot_by_slot(a.content(), [b.content()], estimate)))
     }
 
     /// `a p`, rescaled: one level down. The plaintext is of the level of `a`.
@@ -98,14 +101,15 @@ impl Evaluator {
         check_levels(1, level)?;
         let lowered: Vec<[Cow<Ciphertext>; 2]> =
             pairs.iter().map(|(a, b)| Ok([self.lowered(a, level)?, self.lowered(b, level)?])).collect::<Result<_>>()?;
-        let (scale, estimate) =
-            sum_of_products(lowered.iter().map(|[a, b]| (a.scale.mul(&b.scale), a.estimate.product(&b.estimate))))?;
-        let pairs: Vec<_> = lowered.iter().map(|[a, b]| [&a.inner, &b.inner]).collect();
+        let (scale, estimate) = sum_of_products(
+            lowered.iter().map(|[a, b]| (a.scale().mul(b.scale()), a.estimate().product(b.estimate()))),
+        )?;
+        let pairs: Vec<_> = lowered.iter().map(|[a, b]| [a.rlwe(), b.rlwe()]).collect();
         let product = rlwe::Ciphertext::new(tensor_sum(&self.ring(level), &pairs).into(), operand.key_id());
         let inner = relinearize_rescale(self.context.rlwe(), &product, &self.keys)?;
         self.keys.check_files()?;
-        let result = self.one_level_down(operand, inner, &scale, estimate);
-        Ok(lowered.iter().flatten().fold(result, |result, x| result.beside(x.extent)))
+        let operands = lowered.iter().flatten().map(|x| x.content());
+        Ok(self.one_level_down(inner, &scale, Content::slot_by_slot(operand.content(), operands, estimate)))
     }
 
     /// `sum a_k p_k`, with one rescaling; all operands are of one level.
@@ -128,29 +132,23 @@ impl Evaluator {
             self.check_plain(operand, p)?;
         }
         let (scale, estimate) =
-            sum_of_products(pairs.iter().map(|(a, p)| (a.scale.mul(&p.scale), a.estimate.product(&p.estimate))))?;
+            sum_of_products(pairs.iter().map(|(a, p)| (a.scale().mul(p.scale()), a.estimate().product(p.estimate()))))?;
         let ring = self.ring(operand.level());
         let part = |i: usize| {
-            let pairs: Vec<_> = pairs.iter().map(|(a, p)| (&a.inner.parts()[i], &p.inner.poly)).collect();
+            let pairs: Vec<_> = pairs.iter().map(|(a, p)| (&a.rlwe().parts()[i], &p.rlwe().poly)).collect();
             ring.inner_product(&pairs)
         };
-        let result =
-            self.result(operand, rlwe::Ciphertext::new(vec![part(0), part(1)], operand.key_id()), scale, estimate);
-        Ok(pairs.iter().fold(result, |result, (a, p)| result.beside(a.extent).beside(p.extent)))
+        let operands = pairs.iter().flat_map(|(a, p)| [a.content(), p.content()]);
+        let content = Content::slot_by_slot(operand.content(), operands, estimate);
+        Ok(self.result(rlwe::Ciphertext::new(vec![part(0), part(1)], operand.key_id()), scale, content))
     }
 
-    /// The result of a product with this scale that was relinearised and rescaled.
-    fn one_level_down(
-        &self,
-        operand: &Ciphertext,
-        inner: rlwe::Ciphertext,
-        scale: &Scale,
-        estimate: Estimate,
-    ) -> Ciphertext {
+    /// The result of a product with this scale and content that was relinearised and rescaled.
+    fn one_level_down(&self, inner: rlwe::Ciphertext, scale: &Scale, product: Content) -> Ciphertext {
         let (parameters, limbs) = (self.context.parameters(), inner.limbs() + 1);
         let scale = scale.div_u64(parameters.prime(limbs - 1));
-        let estimate = noise::switched_rescaled(estimate, parameters.rlwe(), &scale, limbs);
-        self.result(operand, inner, scale, estimate)
+        let switched = |estimate| noise::switched_rescaled(estimate, parameters.rlwe(), &scale, limbs);
+        self.result(inner, scale, product.estimated(switched))
     }
 }
 

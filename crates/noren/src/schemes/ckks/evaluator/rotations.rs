@@ -26,10 +26,10 @@ impl Evaluator {
         if k == 1 {
             return Ok(a.clone());
         }
-        let inner = apply_automorphism(self.context.rlwe(), &a.inner, k, &self.keys)?;
+        let inner = apply_automorphism(self.context.rlwe(), a.rlwe(), k, &self.keys)?;
         self.keys.check_files()?;
-        let estimate = self.switched(a, rotated(&a.estimate, steps, a.slots), 1);
-        Ok(self.result(a, inner, a.scale, estimate).moved_by(steps))
+        let estimate = self.switched(a, rotated(a.estimate(), steps, a.slots()), 1);
+        Ok(self.result(inner, *a.scale(), a.content().moved([steps], estimate)))
     }
 
     /// The rotations of `a` by all of `steps`, in their order: the digits of `a` are made only once.
@@ -40,14 +40,14 @@ impl Evaluator {
         self.check(a)?;
         let exponents: Vec<u32> = steps.iter().map(|&steps| self.exponent(a, steps)).collect();
         self.check_exponents(a, &exponents)?;
-        let images = apply_automorphisms(self.context.rlwe(), &a.inner, &exponents, &self.keys)?;
+        let images = apply_automorphisms(self.context.rlwe(), a.rlwe(), &exponents, &self.keys)?;
         self.keys.check_files()?;
         let rotate = |((inner, &k), &steps): ((_, &u32), &isize)| {
             if k == 1 {
                 return a.clone();
             }
-            let estimate = self.switched(a, rotated(&a.estimate, steps, a.slots), 1);
-            self.result(a, inner, a.scale, estimate).moved_by(steps)
+            let estimate = self.switched(a, rotated(a.estimate(), steps, a.slots()), 1);
+            self.result(inner, *a.scale(), a.content().moved([steps], estimate))
         };
         Ok(images.into_iter().zip(&exponents).zip(steps).map(rotate).collect())
     }
@@ -59,11 +59,11 @@ impl Evaluator {
     pub fn conjugate(&self, a: &Ciphertext) -> Result<Ciphertext> {
         self.check(a)?;
         let k = self.context.conjugation_exponent();
-        let inner = apply_automorphism(self.context.rlwe(), &a.inner, k, &self.keys)?;
+        let inner = apply_automorphism(self.context.rlwe(), a.rlwe(), k, &self.keys)?;
         self.keys.check_files()?;
         // The error of a slot becomes its own conjugate: it stays dependent on itself.
-        let conjugated = a.estimate.clone().named(mix(a.estimate.tag(), CONJUGATE));
-        Ok(self.result(a, inner, a.scale, self.switched(a, conjugated, 1)))
+        let conjugated = a.estimate().clone().named(mix(a.estimate().tag(), CONJUGATE));
+        Ok(self.of_one(a, inner, *a.scale(), self.switched(a, conjugated, 1)))
     }
 
     /// `a + sum rotate(a, r)` over the r in `steps`, with one decomposition and one division by the special modulus.
@@ -85,17 +85,17 @@ impl Evaluator {
         let exponents: Vec<Vec<u32>> = sums.iter().map(exponents).collect();
         self.check_exponents(a, &exponents.concat())?;
         let each: Vec<&[u32]> = exponents.iter().map(Vec::as_slice).collect();
-        let inner = sum_automorphisms_in_steps(self.context.rlwe(), &a.inner, &each, &self.keys)?;
+        let inner = sum_automorphisms_in_steps(self.context.rlwe(), a.rlwe(), &each, &self.keys)?;
         self.keys.check_files()?;
-        let estimate = sums.iter().zip(each).fold(a.estimate.clone(), |estimate, (steps, exponents)| {
-            let sum = steps.iter().fold(estimate.clone(), |sum, &steps| sum.sum(&rotated(&estimate, steps, a.slots)));
+        let estimate = sums.iter().zip(each).fold(a.estimate().clone(), |estimate, (steps, exponents)| {
+            let sum = steps.iter().fold(estimate.clone(), |sum, &steps| sum.sum(&rotated(&estimate, steps, a.slots())));
             let switches = exponents.iter().filter(|&&k| k != 1).count();
             let named = exponents.iter().fold(mix(estimate.tag(), SUM_ROTATIONS), |tag, &k| mix(tag, k.into()));
             let sum = sum.named(named);
             if switches == 0 { sum } else { self.switched(a, sum, switches) }
         });
-        let result = self.result(a, inner, a.scale, estimate);
-        Ok(sums.iter().copied().flatten().fold(result, |result, &steps| result.moved_by(steps)))
+        let content = a.content().moved(sums.iter().copied().flatten().copied(), estimate);
+        Ok(self.result(inner, *a.scale(), content))
     }
 
     /// Refuses rotations of `a` whose keys are missing or too short.
@@ -111,17 +111,17 @@ impl Evaluator {
 
     /// Missing keys are told before anything is made, and all at once.
     fn check_exponents(&self, a: &Ciphertext, exponents: &[u32]) -> Result<()> {
-        let galois = exponents.iter().filter(|&&k| k != 1).map(|&k| (k, a.inner.limbs()));
+        let galois = exponents.iter().filter(|&&k| k != 1).map(|&k| (k, a.rlwe().limbs()));
         self.keys.check(None, galois)
     }
 
     /// The exponent of the automorphism of a rotation; 1 if it changes nothing.
     pub(super) fn exponent(&self, a: &Ciphertext, steps: isize) -> u32 {
-        if steps % a.slots as isize == 0 { 1 } else { self.context.rotation_exponent(steps) }
+        if steps % a.slots() as isize == 0 { 1 } else { self.context.rotation_exponent(steps) }
     }
 
     fn switched(&self, a: &Ciphertext, estimate: Estimate, terms: usize) -> Estimate {
-        noise::switched(estimate, self.context.parameters().rlwe(), &a.scale, a.inner.limbs(), terms)
+        noise::switched(estimate, self.context.parameters().rlwe(), a.scale(), a.rlwe().limbs(), terms)
     }
 }
 

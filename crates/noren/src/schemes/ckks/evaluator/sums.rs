@@ -9,6 +9,7 @@ use noren_rlwe::error::Result;
 use noren_rlwe::linear;
 use num_complex::Complex64;
 
+use crate::schemes::ckks::content::Content;
 use crate::schemes::ckks::encoder::Plaintext;
 use crate::schemes::ckks::encryption::Ciphertext;
 use crate::schemes::ckks::error::CkksError;
@@ -46,8 +47,8 @@ impl Evaluator {
     pub fn neg(&self, a: &Ciphertext) -> Result<Ciphertext> {
         self.check(a)?;
         let ring = self.ring(a.level());
-        let inner = rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.neg(part)).collect(), a.key_id());
-        Ok(self.result(a, inner, a.scale, a.estimate.clone().negated()))
+        let inner = rlwe::Ciphertext::new(a.rlwe().parts().iter().map(|part| ring.neg(part)).collect(), a.key_id());
+        Ok(self.of_one(a, inner, *a.scale(), a.estimate().clone().negated()))
     }
 
     /// `a + p`, for a plaintext of the level and scale of `a`.
@@ -72,10 +73,10 @@ impl Evaluator {
     /// [`SlotError::NotFinite`]; [`CkksError::Overflow`] if the constant does not fit the modulus of the level.
     pub fn add_const(&self, a: &Ciphertext, c: Complex64) -> Result<Ciphertext> {
         self.check(a)?;
-        let mut inner = a.inner.clone();
-        let miss = self.add_constant(&mut inner, c, &a.scale)?;
+        let mut inner = a.rlwe().clone();
+        let miss = self.add_constant(&mut inner, c, a.scale())?;
         let constant = Estimate::exact(Range::constant(c), named(CONSTANT, &[c.re, c.im])).with_bias(miss);
-        Ok(self.result(a, inner, a.scale, a.estimate.sum(&constant)))
+        Ok(self.of_one(a, inner, *a.scale(), a.estimate().sum(&constant)))
     }
 
     /// `c a` in every slot, at the canonical scale one level below, whatever the scale of `a`.
@@ -101,9 +102,9 @@ impl Evaluator {
         self.check(a)?;
         let ring = self.ring(a.level());
         let inner =
-            rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.mul_integer(part, k)).collect(), a.key_id());
-        let tag = mix(a.estimate.tag(), named(CONSTANT, &[k as f64]));
-        Ok(self.result(a, inner, a.scale, a.estimate.clone().multiplied(Complex64::from(k as f64)).named(tag)))
+            rlwe::Ciphertext::new(a.rlwe().parts().iter().map(|part| ring.mul_integer(part, k)).collect(), a.key_id());
+        let tag = mix(a.estimate().tag(), named(CONSTANT, &[k as f64]));
+        Ok(self.of_one(a, inner, *a.scale(), a.estimate().clone().multiplied(Complex64::from(k as f64)).named(tag)))
     }
 
     /// `i a`, the imaginary unit times every slot: exact, and no level is used.
@@ -115,8 +116,8 @@ impl Evaluator {
         let ring = self.ring(a.level());
         let unit = self.context.imaginary_unit();
         let inner =
-            rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.mul(part, unit)).collect(), a.key_id());
-        Ok(self.result(a, inner, a.scale, a.estimate.clone().turned()))
+            rlwe::Ciphertext::new(a.rlwe().parts().iter().map(|part| ring.mul(part, unit)).collect(), a.key_id());
+        Ok(self.of_one(a, inner, *a.scale(), a.estimate().clone().turned()))
     }
 
     /// `constant + sum c_k x_k`, with one rescaling.
@@ -151,16 +152,16 @@ impl Evaluator {
         let mut imaginary = parts.clone();
         let mut estimate: Option<Estimate> = None;
         for &(x, c) in terms {
-            let ([re, im], miss) = integers(ring, c, &scale.div(&x.scale))?;
+            let ([re, im], miss) = integers(ring, c, &scale.div(x.scale()))?;
             for (sums, factor) in [(&mut parts, re), (&mut imaginary, im)] {
                 if factor != 0 {
                     let residues = ring.integer_residues(factor);
-                    let multiples = x.inner.parts().iter().map(|part| (part, residues.clone()));
+                    let multiples = x.rlwe().parts().iter().map(|part| (part, residues.clone()));
                     sums.iter_mut().zip(multiples).for_each(|(sum, multiple)| sum.multiples.push(multiple));
                 }
             }
-            let tag = mix(x.estimate.tag(), named(WEIGHTED, &[c.re, c.im]));
-            let term = x.estimate.clone().multiplied(c).with_bias(miss * x.magnitude()).named(tag);
+            let tag = mix(x.estimate().tag(), named(WEIGHTED, &[c.re, c.im]));
+            let term = x.estimate().clone().multiplied(c).with_bias(miss * x.magnitude()).named(tag);
             estimate = Some(estimate.map_or_else(|| term.clone(), |sum| sum.sum(&term)));
         }
         let ([re, im], miss) = integers(ring, constant, scale)?;
@@ -186,16 +187,17 @@ impl Evaluator {
     ) -> Result<Ciphertext> {
         self.check_pair(a, b)?;
         if a.level() > b.level() {
-            return self.join(&self.at_level_and_scale(a, b.level(), &b.scale)?, b, operation, known);
+            return self.join(&self.at_level_and_scale(a, b.level(), b.scale())?, b, operation, known);
         }
         if a.level() < b.level() {
-            return self.join(a, &self.at_level_and_scale(b, a.level(), &a.scale)?, operation, known);
+            return self.join(a, &self.at_level_and_scale(b, a.level(), a.scale())?, operation, known);
         }
-        let miss = check_scales(&a.scale, &b.scale)?;
+        let miss = check_scales(a.scale(), b.scale())?;
         let ring = self.ring(a.level());
-        let parts = a.inner.parts().iter().zip(b.inner.parts()).map(|(x, y)| operation(&ring, x, y)).collect();
-        let estimate = known(&a.estimate, &b.estimate).with_bias(miss * b.magnitude());
-        Ok(self.result(a, rlwe::Ciphertext::new(parts, a.key_id()), a.scale, estimate).beside(b.extent))
+        let parts = a.rlwe().parts().iter().zip(b.rlwe().parts()).map(|(x, y)| operation(&ring, x, y)).collect();
+        let estimate = known(a.estimate(), b.estimate()).with_bias(miss * b.magnitude());
+        let content = Content::slot_by_slot(a.content(), [b.content()], estimate);
+        Ok(self.result(rlwe::Ciphertext::new(parts, a.key_id()), *a.scale(), content))
     }
 
     fn join_plain(
@@ -206,11 +208,11 @@ impl Evaluator {
         known: fn(&Estimate, &Estimate) -> Estimate,
     ) -> Result<Ciphertext> {
         self.check_plain(a, p)?;
-        let miss = check_scales(&a.scale, &p.scale)?;
-        let mut inner = a.inner.clone();
-        operation(self.context.rlwe(), &mut inner, &p.inner)?;
-        let estimate = known(&a.estimate, &p.estimate).with_bias(miss * p.estimate.magnitude());
-        Ok(self.result(a, inner, a.scale, estimate).beside(p.extent))
+        let miss = check_scales(a.scale(), p.scale())?;
+        let mut inner = a.rlwe().clone();
+        operation(self.context.rlwe(), &mut inner, p.rlwe())?;
+        let estimate = known(a.estimate(), p.estimate()).with_bias(miss * p.estimate().magnitude());
+        Ok(self.result(inner, *a.scale(), Content::slot_by_slot(a.content(), [p.content()], estimate)))
     }
 
     /// Adds a constant at a scale; gives how far the integers are from it.
