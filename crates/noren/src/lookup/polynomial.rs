@@ -1,6 +1,5 @@
 //! Functions of two numbers as a polynomial of the first, whose coefficients are vectors: to compare with.
 
-use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -213,7 +212,7 @@ impl PolynomialLookup {
         let sum = |inner: rlwe::Ciphertext| {
             let (noise, parameters) = (noise.clone(), self.parameters.clone());
             let content = Content::slots(parameters.degree());
-            let sum = Ciphertext { inner, factor: 1, noise, content, parameters, scheme: PhantomData };
+            let sum = Ciphertext::new(inner, 1, noise, content, parameters);
             evaluator.mod_switch_to_noise(&sum)
         };
         sums.into_iter().map(sum).collect()

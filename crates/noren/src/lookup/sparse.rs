@@ -1,7 +1,5 @@
 //! One-hot vectors under the sparse secret, and results back from there.
 
-use std::marker::PhantomData;
-
 use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::Result;
 use noren_rlwe::galois::sum_automorphisms_in_steps;
@@ -100,5 +98,5 @@ pub(super) fn leave(
     };
     let parameters = context.parameters().clone();
     let content = Content::slots(parameters.degree()).with_stretch(plan.layout().stretch_of_results(), &parameters)?;
-    Ok(Ciphertext { inner, factor, noise, content, parameters, scheme: PhantomData })
+    Ok(Ciphertext::new(inner, factor, noise, content, parameters))
 }

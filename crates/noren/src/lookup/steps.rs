@@ -1,7 +1,5 @@
 //! Tests: the noise after each step of each method, measured with the secret, against its prediction.
 
-use std::marker::PhantomData;
-
 use noren_math::random::Seed;
 use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::Result;
@@ -69,7 +67,7 @@ impl World {
     fn wrap(&self, inner: &rlwe::Ciphertext, noise: Noise) -> Ciphertext {
         let parameters = self.context.parameters().clone();
         let content = Content::slots(parameters.degree());
-        Ciphertext { inner: inner.clone(), factor: 1, noise, content, parameters, scheme: PhantomData }
+        Ciphertext::new(inner.clone(), 1, noise, content, parameters)
     }
 
     /// Every step of a lookup with a matrix. After the rounding to few limbs, which leaves nothing of what was before, noise

@@ -43,8 +43,8 @@ impl Encoding {
 /// follows from how a vector was encoded, never from its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Content {
-    pub(crate) encoding: Encoding,
-    pub(crate) extent: Extent,
+    encoding: Encoding,
+    extent: Extent,
     log_stretch: u32,
 }
 
@@ -52,9 +52,9 @@ pub struct Content {
 const WHOLE: u32 = 31;
 
 impl Content {
-    /// Numbers of this encoding and extent, each in a place of its own.
-    #[must_use]
-    pub const fn new(encoding: Encoding, extent: Extent) -> Self {
+    /// That of a vector that no other one was made into: encoded, or read from bytes; or the product with a matrix. Each number is
+    /// in a place of its own.
+    pub(crate) const fn new(encoding: Encoding, extent: Extent) -> Self {
         Self { encoding, extent, log_stretch: 0 }
     }
 
@@ -99,6 +99,11 @@ impl Content {
             return Err(Error::Length { what: "slots of a number", found: stretch, needed });
         }
         Ok(Self { log_stretch: stretch.ilog2(), ..self })
+    }
+
+    /// The same of which the caller knows that its slots repeat, where it has rows that are alike.
+    pub(crate) fn repeated(self, period: usize, row: usize) -> Self {
+        if self.extent.period() > row { self } else { Self { extent: self.extent.repeated(period), ..self } }
     }
 
     /// The same of another length, up to that of all places; `None` for all slots of a period.

@@ -42,7 +42,7 @@ pub struct Plaintext {
     /// See [`Plaintext::norms`].
     norms: OnceLock<Norms>,
     /// The content of the polynomial.
-    pub(crate) content: Content,
+    content: Content,
     /// The same polynomial modulo the primes of some ring, or of a subring, for products.
     pub(crate) prepared: Option<Poly<Eval>>,
     pub(crate) parameters: Parameters,

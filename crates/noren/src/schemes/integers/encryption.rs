@@ -29,12 +29,32 @@ pub struct Ciphertext<S> {
     /// f, a unit modulo t.
     pub(crate) factor: u64,
     pub(crate) noise: Noise,
-    pub(crate) content: Content,
+    content: Content,
     pub(crate) parameters: Parameters,
-    pub(crate) scheme: PhantomData<S>,
+    scheme: PhantomData<S>,
 }
 
 impl<S: Scheme> Ciphertext<S> {
+    pub(crate) fn new(
+        inner: rlwe::Ciphertext,
+        factor: u64,
+        noise: Noise,
+        content: Content,
+        parameters: Parameters,
+    ) -> Self {
+        Self { inner, factor, noise, content, parameters, scheme: PhantomData }
+    }
+
+    /// The same polynomials, which hold this.
+    pub(crate) fn holding(self, content: Content) -> Self {
+        Self { content, ..self }
+    }
+
+    /// The same polynomials, which are the message with another factor.
+    pub(crate) fn with_factor(self, factor: u64) -> Self {
+        Self { factor, ..self }
+    }
+
     /// How many primes the modulus has.
     #[must_use]
     pub fn limbs(&self) -> usize {
@@ -128,7 +148,7 @@ impl<S: Scheme> Ciphertext<S> {
     #[must_use]
     pub fn convert<T: Scheme>(self) -> Ciphertext<T> {
         let Self { inner, factor, noise, content, parameters, .. } = self;
-        Ciphertext { inner, factor, noise, content, parameters, scheme: PhantomData }
+        Ciphertext::new(inner, factor, noise, content, parameters)
     }
 }
 
@@ -185,14 +205,9 @@ impl<'a, S: Scheme> Encryptor<'a, S> {
         self.context.check(&plaintext.parameters, "the plaintext")?;
         check_limbs(limbs, parameters.max_limbs())?;
         let poly = scaled(&self.context, &plaintext.coefficients, 1, limbs);
-        Ok(Ciphertext {
-            inner: self.inner.encrypt(&rlwe::Plaintext { poly })?,
-            factor: 1,
-            noise: parameters.laws().fresh(self.mode, limbs),
-            content: plaintext.content,
-            parameters: parameters.clone(),
-            scheme: PhantomData,
-        })
+        let (inner, noise) =
+            (self.inner.encrypt(&rlwe::Plaintext { poly })?, parameters.laws().fresh(self.mode, limbs));
+        Ok(Ciphertext::new(inner, 1, noise, plaintext.content(), parameters.clone()))
     }
 }
 

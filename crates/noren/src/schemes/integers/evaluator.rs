@@ -87,7 +87,7 @@ impl<S: Scheme> Evaluator<S> {
     /// The result of an operation.
     fn result(&self, inner: rlwe::Ciphertext, factor: u64, noise: Noise, content: Content) -> Ciphertext<S> {
         let parameters = self.context.parameters().clone();
-        Ciphertext { inner, factor, noise, content, parameters, scheme: PhantomData }
+        Ciphertext::new(inner, factor, noise, content, parameters)
     }
 
     /// Refuses a result that may be wrong.

@@ -127,11 +127,9 @@ impl<S: Scheme> SlotEvaluator for Evaluator<S> {
     }
 
     /// Of rows that may differ nothing is said: each repeats for itself.
-    fn with_period(&self, mut a: Ciphertext<S>, period: usize) -> Ciphertext<S> {
-        if a.content.extent.period() <= self.slots(&a) {
-            a.content.extent = a.content.extent.repeated(period);
-        }
-        a
+    fn with_period(&self, a: Ciphertext<S>, period: usize) -> Ciphertext<S> {
+        let content = a.content().repeated(period, self.slots(&a));
+        a.holding(content)
     }
 
     fn at_level(&self, a: &Ciphertext<S>, level: usize) -> Result<Ciphertext<S>> {

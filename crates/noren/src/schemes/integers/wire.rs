@@ -3,8 +3,6 @@
 //! The container, and the sections of what a ciphertext wraps, are those of [`noren_rlwe::wire`]; here are the sections
 //! that integers add. `docs/wire.md` describes them byte by byte.
 
-use std::marker::PhantomData;
-
 use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::parameters::Parameters as RlweParameters;
@@ -114,7 +112,7 @@ impl Object for Plaintext {
         let modulus = self.parameters.modulus();
         let residues = self.coefficients.iter().map(|&x| modulus.reduce(x.into()));
         writer.words(COEFFICIENTS, residues.collect::<Vec<u64>>());
-        write_content(writer, self.content);
+        write_content(writer, self.content());
     }
 
     fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
@@ -149,7 +147,7 @@ impl<S: Scheme> Object for Ciphertext<S> {
     fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
         writer.words(FACTOR, vec![self.factor]);
         writer.words(NOISE, self.noise.variances().iter().map(|x| x.to_bits()).collect::<Vec<_>>());
-        write_content(writer, self.content);
+        write_content(writer, self.content());
         self.inner.write(context.rlwe(), writer);
     }
 
@@ -172,7 +170,7 @@ impl<S: Scheme> Object for Ciphertext<S> {
         if inner.degree() > MOST_DEGREE {
             return Err(Error::DegreeTooHigh { found: inner.degree(), needed: MOST_DEGREE });
         }
-        Ok(Self { inner, factor, noise, content, parameters: parameters.clone(), scheme: PhantomData })
+        Ok(Self::new(inner, factor, noise, content, parameters.clone()))
     }
 }
 
@@ -380,9 +378,9 @@ fn read_content(reader: &mut Reader<'_>, parameters: &Parameters) -> Result<Cont
 }
 
 fn write_content(writer: &mut Writer<'_>, content: Content) {
-    let extent = content.extent;
+    let extent = content.extent();
     // A number in all slots says so by its period.
     let log_stretch = if extent.is_number() { 0 } else { u64::from(content.log_stretch()) };
-    let code = u64::from(content.encoding == Encoding::Coefficients) + log_stretch * STRETCH;
+    let code = u64::from(content.encoding() == Encoding::Coefficients) + log_stretch * STRETCH;
     writer.words(CONTENT, vec![code, extent.length().unwrap_or(0) as u64, extent.period() as u64]);
 }

@@ -4,7 +4,7 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::galois::{apply_automorphisms, available_product};
 
 use crate::schemes::extent::Extent;
-use crate::schemes::integers::content::Content;
+use crate::schemes::integers::content::{Content, Encoding};
 use crate::schemes::integers::encoder::Encoder;
 use crate::schemes::integers::encryption::Ciphertext;
 use crate::schemes::integers::evaluator::Evaluator;
@@ -30,10 +30,10 @@ impl<S: Scheme> Evaluator<S> {
         let moves = self.context.grid()?.rotation(steps)?;
         let exponents: Vec<u32> = moves.iter().map(|part| part.exponent).collect();
         let mut images = self.images(a, &exponents)?;
-        let moved = a.content.moved();
+        let moved = a.content().moved();
         if moves.len() == 1 {
-            let content = if exponents == [1] { a.content } else { moved };
-            return Ok(Ciphertext { content, ..images.remove(0) });
+            let content = if exponents == [1] { a.content() } else { moved };
+            return Ok(images.remove(0).holding(content));
         }
         let encoder = Encoder::new(&self.context);
         let mask = |slots: &[usize]| {
@@ -43,7 +43,7 @@ impl<S: Scheme> Evaluator<S> {
         };
         let masks = moves.iter().map(|part| mask(&part.slots)).collect::<Result<Vec<_>>>()?;
         let pairs: Vec<_> = images.iter().zip(&masks).collect();
-        Ok(Ciphertext { content: moved, ..self.dot_plain(&pairs)? })
+        Ok(self.dot_plain(&pairs)?.holding(moved))
     }
 
     /// `sigma^i` of the value of each slot, for the Frobenius automorphism sigma of the Galois ring, which maps Y to `Y^p`;
@@ -70,7 +70,7 @@ impl<S: Scheme> Evaluator<S> {
         self.check(a)?;
         self.context.check(matrix.parameters(), "the matrix")?;
         let (slots, [rows, columns]) = (self.context.grid()?.slots(), matrix.shape());
-        if let Some(found) = a.content.extent().length().filter(|&length| length != columns) {
+        if let Some(found) = a.content().extent().length().filter(|&length| length != columns) {
             return Err(Error::Length {
                 what: "values of the vector",
                 found,
@@ -83,15 +83,14 @@ impl<S: Scheme> Evaluator<S> {
             false => self.sum_giant_automorphisms(a, Content::slots(slots), &matrix.babies, &giants)?,
         };
         matrix.check_file()?;
-        let content = Content::new(product.content.encoding, Extent::of_values(rows, slots));
-        Ok(Ciphertext { content, ..product })
+        Ok(product.holding(Content::new(Encoding::Slots, Extent::of_values(rows, slots))))
     }
 
     /// The images under some automorphisms: if there is a key for each of them, the digits are made only once, and otherwise
     /// each is as many automorphisms as it takes.
     fn images(&self, a: &Ciphertext<S>, exponents: &[u32]) -> Result<Vec<Ciphertext<S>>> {
         self.check_linear(a)?;
-        a.content.check_slots()?;
+        a.content().check_slots()?;
         if let Err(missing) = self.check_exponents(a, exponents) {
             let index = self.context.parameters().rlwe().index().index();
             let product = |&k: &u32| available_product(index, k, a.limbs(), &self.keys);
@@ -104,7 +103,7 @@ impl<S: Scheme> Evaluator<S> {
         let noise = self.context.parameters().laws().switches(1, a.limbs(), a.limbs()).with(&a.noise);
         let image = |(inner, &k)| match k {
             1 => a.clone(),
-            _ => self.result(inner, a.factor, noise.clone(), a.content),
+            _ => self.result(inner, a.factor, noise.clone(), a.content()),
         };
         Ok(images.into_iter().zip(exponents).map(image).collect())
     }

@@ -57,7 +57,7 @@ impl<S: Scheme> Evaluator<S> {
         }
         let inner = linear::mod_switch(self.context.rlwe(), a.inner.clone(), limbs)?;
         let noise = a.noise.with(&self.context.parameters().laws().rounding(limbs));
-        Ok(Cow::Owned(self.result(inner, a.factor, noise, a.content)))
+        Ok(Cow::Owned(self.result(inner, a.factor, noise, a.content())))
     }
 
     /// The ciphertext without the limbs that its noise does not need.
@@ -113,7 +113,7 @@ impl<S: Scheme> Evaluator<S> {
     fn multiple(&self, a: &Ciphertext<S>, w: i64) -> Result<Ciphertext<S>> {
         let modulus = self.context.parameters().modulus();
         let scaled = self.mul_scalar(a, w)?;
-        Ok(Ciphertext { factor: modulus.mul(a.factor, modulus.reduce(w.into())), ..scaled })
+        Ok(scaled.with_factor(modulus.mul(a.factor, modulus.reduce(w.into()))))
     }
 }
 

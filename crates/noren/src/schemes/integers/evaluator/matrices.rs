@@ -38,7 +38,7 @@ impl<S: Scheme> Evaluator<S> {
         let steps_taken = babies.iter().copied().chain(giants.iter().map(|giant| giant.rotation));
         let exponents = self.context.rotation_exponents(babies)?;
         let giants = giants.iter().map(|giant| Ok((exponent(giant.rotation)?, &giant.terms[..])));
-        let content = steps_taken.fold(a.content, |content, steps| content.rotated(steps));
+        let content = steps_taken.fold(a.content(), |content, steps| content.rotated(steps));
         self.sum_giant_automorphisms(a, content, &exponents, &giants.collect::<Result<Vec<_>>>()?)
     }
 
@@ -62,7 +62,7 @@ impl<S: Scheme> Evaluator<S> {
         factors().try_for_each(|(_, factor)| self.check_plain(factor.borrow()))?;
         let exponents: Vec<u32> = babies.iter().copied().chain(giants.iter().map(|&(giant, _)| giant)).collect();
         self.check_exponents(a, &exponents)?;
-        let content = factors().try_fold(moved, |content, (_, p)| content.sum(p.borrow().content))?;
+        let content = factors().try_fold(moved, |content, (_, p)| content.sum(p.borrow().content()))?;
 
         let (laws, limbs) = (self.context.parameters().laws(), a.limbs());
         let moved = a.noise.with(&laws.undivided_switches(1, limbs));

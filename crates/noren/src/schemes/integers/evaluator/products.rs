@@ -79,7 +79,7 @@ impl<S: Scheme> Evaluator<S> {
         self.keys.check_files()?;
         let laws = self.context.parameters().laws();
         let noise = a.noise.with(&laws.switches(1, a.limbs(), a.limbs()));
-        self.settled(self.result(inner, a.factor, noise, a.content))
+        self.settled(self.result(inner, a.factor, noise, a.content()))
     }
 
     /// `a p`, with the limbs that its noise needs.
@@ -93,7 +93,7 @@ impl<S: Scheme> Evaluator<S> {
     pub fn mul_plain(&self, a: &Ciphertext<S>, p: &Plaintext) -> Result<Ciphertext<S>> {
         self.check(a)?;
         self.check_plain(p)?;
-        let content = a.content.product(p.content, self.context.parameters().degree())?;
+        let content = a.content().product(p.content(), self.context.parameters().degree())?;
         let noise = sum_of_plain_products([(&a.noise, p)].into_iter());
         self.check_budget("a product with a plaintext", &noise)?;
         let mut inner = a.inner.clone();
@@ -115,7 +115,7 @@ impl<S: Scheme> Evaluator<S> {
             return products[1..].iter().try_fold(products[0].clone(), |sum, product| self.add(&sum, product));
         }
         pairs.iter().try_for_each(|(_, p)| self.check_plain(p))?;
-        let content = self.content_of_products(pairs.iter().map(|(a, p)| (a.content, p.content)))?;
+        let content = self.content_of_products(pairs.iter().map(|(a, p)| (a.content(), p.content())))?;
         let lowered = pairs.iter().map(|&(a, _)| self.lowered(a, limbs)).collect::<Result<Vec<_>>>()?;
         let noise = sum_of_plain_products(lowered.iter().zip(pairs).map(|(a, &(_, p))| (&a.noise, p)));
         self.check_budget("a sum of products with plaintexts", &noise)?;
@@ -148,7 +148,7 @@ impl<S: Scheme> Evaluator<S> {
         let factor = factors.next().filter(|first| factors.all(|factor| factor == *first));
         let noises = pairs.iter().map(|[a, b]| S::product_noise(parameters.laws(), &a.noise, &b.noise, limbs));
         let noise = noises.fold(Noise::none(), |sum, noise| sum.plus(&noise));
-        let content = self.content_of_products(pairs.iter().map(|[a, b]| (a.content, b.content)))?;
+        let content = self.content_of_products(pairs.iter().map(|[a, b]| (a.content(), b.content())))?;
         Ok(SumOfProducts { pairs, limbs, factor, noise, content })
     }
 

@@ -16,7 +16,7 @@ impl<S: Scheme> Evaluator<S> {
     /// [`Error::DegreeTooHigh`](noren_rlwe::error::Error::DegreeTooHigh) if `a` must be relinearised first.
     pub fn rotate(&self, a: &Ciphertext<S>, steps: isize) -> Result<Ciphertext<S>> {
         let image = self.image(a, self.context.rotation_exponent(steps)?)?;
-        Ok(Ciphertext { content: a.content.rotated(steps), ..image })
+        Ok(image.holding(a.content().rotated(steps)))
     }
 
     /// The rotations of `a` by all of `steps`, in their order: the digits of `a` are made only once.
@@ -31,7 +31,7 @@ impl<S: Scheme> Evaluator<S> {
         let noise = self.context.parameters().laws().switches(1, a.limbs(), a.limbs()).with(&a.noise);
         let image = |(inner, (&k, &steps)): (_, (&u32, &isize))| match k {
             1 => a.clone(),
-            _ => self.result(inner, a.factor, noise.clone(), a.content.rotated(steps)),
+            _ => self.result(inner, a.factor, noise.clone(), a.content().rotated(steps)),
         };
         Ok(images.into_iter().zip(exponents.iter().zip(steps)).map(image).collect())
     }
@@ -42,7 +42,7 @@ impl<S: Scheme> Evaluator<S> {
     /// As [`Evaluator::rotate`].
     pub fn swap_rows(&self, a: &Ciphertext<S>) -> Result<Ciphertext<S>> {
         let (image, n) = (self.image(a, self.context.swap_exponent()?)?, self.context.parameters().degree());
-        Ok(Ciphertext { content: a.content.swapped(n), ..image })
+        Ok(image.holding(a.content().swapped(n)))
     }
 
     /// `a + sum rotate(a, r)` over the r in `steps`, with one decomposition and one division by the special modulus.
@@ -73,7 +73,7 @@ impl<S: Scheme> Evaluator<S> {
             }
         });
         self.check_budget("a sum of rotations", &noise)?;
-        let content = sums.iter().copied().flatten().fold(a.content, |content, &steps| content.rotated(steps));
+        let content = sums.iter().copied().flatten().fold(a.content(), |content, &steps| content.rotated(steps));
         Ok(self.result(inner, a.factor, noise, content))
     }
 
@@ -89,20 +89,20 @@ impl<S: Scheme> Evaluator<S> {
 
     pub(super) fn check_exponents(&self, a: &Ciphertext<S>, exponents: &[u32]) -> Result<()> {
         self.check_linear(a)?;
-        a.content.check_slots()?;
+        a.content().check_slots()?;
         let galois = exponents.iter().filter(|&&k| k != 1).map(|&k| (k, a.limbs()));
         self.keys.check(None, galois)
     }
 
     pub(super) fn image(&self, a: &Ciphertext<S>, k: u32) -> Result<Ciphertext<S>> {
         self.check_linear(a)?;
-        a.content.check_slots()?;
+        a.content().check_slots()?;
         if k == 1 {
             return Ok(a.clone());
         }
         let inner = apply_automorphism(self.context.rlwe(), &a.inner, k, &self.keys)?;
         self.keys.check_files()?;
         let switch = self.context.parameters().laws().switches(1, a.limbs(), a.limbs());
-        Ok(self.result(inner, a.factor, a.noise.with(&switch), a.content))
+        Ok(self.result(inner, a.factor, a.noise.with(&switch), a.content()))
     }
 }

@@ -16,7 +16,7 @@ impl<S: Scheme> Evaluator<S> {
     /// # Errors
     /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch).
     pub fn add(&self, a: &Ciphertext<S>, b: &Ciphertext<S>) -> Result<Ciphertext<S>> {
-        let content = a.content.sum(b.content)?;
+        let content = a.content().sum(b.content())?;
         let [a, b] = self.aligned(a, b)?;
         let noise = a.noise.plus(&b.noise);
         let mut inner = a.inner.clone();
@@ -29,7 +29,7 @@ impl<S: Scheme> Evaluator<S> {
     /// # Errors
     /// As [`Evaluator::add`].
     pub fn sub(&self, a: &Ciphertext<S>, b: &Ciphertext<S>) -> Result<Ciphertext<S>> {
-        let content = a.content.sum(b.content)?;
+        let content = a.content().sum(b.content())?;
         let [a, b] = self.aligned(a, b)?;
         let noise = a.noise.plus(&b.noise);
         let mut inner = a.inner.clone();
@@ -45,7 +45,7 @@ impl<S: Scheme> Evaluator<S> {
         self.check(a)?;
         let mut inner = a.inner.clone();
         linear::neg_assign(self.context.rlwe(), &mut inner);
-        Ok(self.result(inner, a.factor, a.noise.clone(), a.content))
+        Ok(self.result(inner, a.factor, a.noise.clone(), a.content()))
     }
 
     /// `a + p`.
@@ -91,7 +91,7 @@ impl<S: Scheme> Evaluator<S> {
         let c = modulus.center(modulus.reduce(c.into()));
         let inner = multiple(&self.ring(a.limbs()), &a.inner, c);
         let noise = a.noise.scaled(libm::log2(c.unsigned_abs() as f64));
-        Ok(self.result(inner, a.factor, noise, a.content))
+        Ok(self.result(inner, a.factor, noise, a.content()))
     }
 
     /// `constant + sum c_k x_k`.
@@ -118,7 +118,7 @@ impl<S: Scheme> Evaluator<S> {
         let mut inner = a.inner.clone();
         ring.add_constant_assign(&mut inner.parts_mut()[0], &residues);
         let noise = a.noise.with(&parameters.laws().plain_rounding(a.limbs()));
-        Ok(self.result(inner, a.factor, noise, a.content))
+        Ok(self.result(inner, a.factor, noise, a.content()))
     }
 
     fn join_plain(
@@ -129,7 +129,7 @@ impl<S: Scheme> Evaluator<S> {
     ) -> Result<Ciphertext<S>> {
         self.check(a)?;
         self.check_plain(p)?;
-        let content = a.content.sum(p.content)?;
+        let content = a.content().sum(p.content())?;
         let poly = scaled(&self.context, &p.coefficients, a.factor, a.limbs());
         let mut inner = a.inner.clone();
         op(self.context.rlwe(), &mut inner, &rlwe::Plaintext { poly })?;
