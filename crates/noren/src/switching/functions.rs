@@ -12,7 +12,8 @@ use crate::switching::law::{LOG2_FAILURE, SwitchingLaw, margin};
 use crate::switching::readout::Readout;
 use crate::switching::resolution::{Resolution, Steps};
 use crate::switching::switch::{Lowered, Reading, SchemeSwitch};
-use crate::switching::tables::{Function, QUARTER, range};
+use crate::switching::tables::{Function, QUARTER, check_finite};
+use crate::switching::variation::{Asked, Variation};
 
 /// The part of the circle that the largest value of a sign is: what is left keeps it from the other end.
 pub(super) const SIGN_PART: f64 = 0.45;
@@ -27,7 +28,7 @@ const LOG2_DECIDED: f64 = -0.0459;
 /// twice the bound is exceeded with the probability `2^-80` at most.
 pub(super) const BOUND_ROOM: f64 = 2.0;
 
-/// Points of a function of reals for each coefficient of its table, where its changes are measured.
+/// Points of a function of reals for each coefficient of its table, where it is asked.
 const POINTS: usize = 4;
 
 /// What signs become that are read as 1 or 0.
@@ -209,21 +210,19 @@ impl SchemeSwitch {
     /// Any function of real numbers in the range that the ciphertext states, of few bits: a bootstrap tells as many numbers apart as
     /// its noise lets it ([`SwitchingLaw::decision`]).
     ///
-    /// The error bound of the result has the most that the function changes within that noise. The function is asked at four
-    /// numbers for each coefficient of the table; between them it must not leave what it is there.
+    /// The error bound of the result has the most that the function changes within that noise, between the numbers where it is
+    /// asked as the variation says, which is a statement of the caller; so does the range of the result.
     ///
     /// # Errors
-    /// As [`SchemeSwitch::down`]; [`SlotError::NotFinite`] for a value that is not a number.
-    pub fn function(&self, x: &Ciphertext, function: impl Fn(f64) -> f64) -> Result<Ciphertext> {
+    /// As [`SchemeSwitch::down`]; [`SlotError::NotFinite`] for a value that is not a number, [`Error::Parameters`] for values that
+    /// contradict the variation.
+    pub fn function(&self, x: &Ciphertext, variation: &Variation, function: impl Fn(f64) -> f64) -> Result<Ciphertext> {
         let [low, high] = self.interval(x)?;
         let (centred, middle) = self.centred(x)?;
         let part = RANGE_PART / reach(centred.magnitude(), x);
         let degree = self.table_degree();
         // Phases (c + 1/2) / 2N, a quarter of the circle ahead.
         let number = |place: f64| ((place / (2 * degree) as f64 - 0.25) / part + middle).clamp(low, high);
-        let at: Vec<f64> = (0..degree * POINTS).map(|i| function(number((i as f64 + 0.5) / POINTS as f64))).collect();
-        check_finite(&at)?;
-        let values: Vec<f64> = (0..degree).map(|c| function(number(c as f64 + 0.5))).collect();
 
         let lowered = self.lower(&centred, part)?;
         let noise = SwitchingLaw::bound(self.law().decision, x.extent().values()) + lowered.error;
@@ -231,16 +230,19 @@ impl SchemeSwitch {
             let needed = format!("at most {}", (0.25 - RANGE_PART) / part);
             return Err(Error::parameter("error bound", lowered.error_of_values(), needed));
         }
-        // In points, with the coefficient itself.
-        let span = libm::ceil((noise * (2 * degree) as f64 + 0.5) * POINTS as f64) as usize;
-        let changes = values.iter().enumerate().map(|(c, value)| {
-            let centre = c * POINTS + POINTS / 2;
-            let near = &at[centre.saturating_sub(span)..at.len().min(centre + span)];
-            let [low, high] = range(near);
-            (high - value).max(value - low)
-        });
-        let change = changes.fold(0.0, f64::max);
-        let function = Function::of_values(&values);
+        let inside = (0..=degree * POINTS).map(|i| number(i as f64 / POINTS as f64));
+        let asked = Asked::new([low, high], inside, variation, function)?;
+        // In coefficients, with the one that is looked up.
+        let span = noise * (2 * degree) as f64 + 0.5;
+        let (mut values, mut change) = (Vec::with_capacity(degree), 0.0);
+        for c in 0..degree {
+            let centre = c as f64 + 0.5;
+            let value = asked.at(number(centre));
+            let [least, most] = asked.bounds([number(centre - span), number(centre + span)]);
+            change = f64::max(change, (most - value).max(value - least));
+            values.push(value);
+        }
+        let function = Function::of_values(&values, asked.all());
         let log2_failure = log2_of_each(self.failure(), x.extent().values());
         let result = self.by_table(&lowered, &function, QUARTER, log2_failure)?;
         Ok(self.ckks().with_errors(result, &[], change))
@@ -330,12 +332,4 @@ pub(super) fn reach(magnitude: f64, x: &Ciphertext) -> f64 {
 /// `log2` of how likely one of so many values may be decided wrong, where all together are wrong with probability `2^failure`.
 pub(super) fn log2_of_each(failure: f64, values: usize) -> f64 {
     failure + LOG2_DECIDED - libm::log2(values as f64)
-}
-
-/// Refuses values that are not numbers.
-pub(super) fn check_finite(values: &[f64]) -> Result<()> {
-    match values.iter().position(|value| !value.is_finite()) {
-        None => Ok(()),
-        Some(index) => Err(SlotError::NotFinite { index, value: values[index] }.into()),
-    }
 }

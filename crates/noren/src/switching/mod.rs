@@ -19,6 +19,7 @@
 //! | `ranks` | ranks of several slots, and the largest of them |
 //! | `law` | [`SwitchingLaw`]: the noise of both ways |
 //! | `layout` | which coefficient holds which value |
+//! | `variation` | [`Variation`]: what is known of a function between the numbers where it is asked |
 //! | `tables` | functions as tables of bootstraps |
 
 pub(crate) mod context;
@@ -31,6 +32,7 @@ pub(crate) mod readout;
 pub(crate) mod resolution;
 pub(crate) mod samples;
 pub(crate) mod switch;
+pub(crate) mod variation;
 
 mod layout;
 mod ranks;
@@ -51,3 +53,4 @@ pub use readout::Readout;
 pub use resolution::Steps;
 pub use samples::Samples;
 pub use switch::SchemeSwitch;
+pub use variation::Variation;

@@ -4,11 +4,10 @@ use noren_ring::torus::lwe::Lwe;
 use noren_ring::torus::table::Table;
 use noren_rlwe::error::Result;
 
-use crate::switching::functions::check_finite;
 use crate::switching::resolution::Resolution;
 use crate::switching::samples::Samples;
 use crate::switching::switch::SchemeSwitch;
-use crate::switching::tables;
+use crate::switching::tables::{self, check_finite};
 
 /// The part of the circle that a sign is.
 const QUARTER_PART: f64 = 0.25;

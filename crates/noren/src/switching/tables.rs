@@ -1,8 +1,10 @@
 //! Functions of values as tables that a bootstrap looks up.
 
 use noren_ring::torus::table::Table;
+use noren_rlwe::error::Result;
 
 use crate::bootstrapping::ends::Affine;
+use crate::schemes::error::SlotError;
 use crate::switching::readout::Readout;
 
 /// A quarter of the circle, as a word: the sine of its angle is 1.
@@ -29,12 +31,12 @@ pub(super) fn word(phase: f64) -> u64 {
 }
 
 impl Function {
-    /// The values of a function at the N coefficients of a table, which are the phases `(c + 1/2) / 2N`.
+    /// The values of a function at the N coefficients of a table, which are the phases `(c + 1/2) / 2N`, and bounds on all values
+    /// that the function has, also elsewhere.
     ///
-    /// Values are `factor v + constant` of numbers v from -1 to 1 that span their range. Where there are two values alone, v is 1
-    /// or -1.
-    pub(super) fn of_values(values: &[f64]) -> Self {
-        let [low, high] = range(values);
+    /// Values are `factor v + constant` of numbers v from -1 to 1 that span these bounds. Where there are two values alone, v is
+    /// 1 or -1.
+    pub(super) fn of_values(values: &[f64], [low, high]: [f64; 2]) -> Self {
         let affine = Affine { factor: (high - low) / 2.0, constant: (low + high) / 2.0 };
         let two = values.iter().all(|&value| value == low || value == high);
         let word = |value: f64| {
@@ -51,7 +53,7 @@ impl Function {
     /// The values of a function at `0, 1, ..., p-1`, a box each, half a box early: phases are `z / 2p`.
     pub(super) fn of_boxes(degree: usize, values: &[f64]) -> Self {
         let width = degree / values.len();
-        let mut function = Self::of_values(values);
+        let mut function = Self::of_values(values, range(values));
         let words = function.table.polynomial;
         let word = |place: usize| match (place + width / 2) / width {
             index if index < values.len() => words[index],
@@ -67,6 +69,14 @@ pub(super) fn range(values: &[f64]) -> [f64; 2] {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     [low, high]
+}
+
+/// Refuses values that are not numbers.
+pub(super) fn check_finite(values: &[f64]) -> Result<()> {
+    match values.iter().position(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(index) => Err(SlotError::NotFinite { index, value: values[index] }.into()),
+    }
 }
 
 #[cfg(test)]
@@ -85,15 +95,15 @@ mod tests {
     #[test]
     fn tables_read_as_their_values() {
         let values: Vec<f64> = (0..64).map(|c| f64::from(c * c) / 100.0 - 3.0).collect();
-        let function = Function::of_values(&values);
+        let function = Function::of_values(&values, range(&values));
         assert_eq!(function.readout, Readout::Real);
         for (place, &value) in values.iter().enumerate() {
             assert!((read(&function, place) - value).abs() < 1e-12, "{place}");
         }
-        let bits = Function::of_values(&[5.0, 7.0, 7.0, 5.0]);
+        let bits = Function::of_values(&[5.0, 7.0, 7.0, 5.0], [5.0, 7.0]);
         assert_eq!(bits.readout, Readout::Bits);
         assert!((0..4).all(|place| (read(&bits, place) - [5.0, 7.0, 7.0, 5.0][place]).abs() < 1e-12));
-        let constant = Function::of_values(&[2.5; 8]);
+        let constant = Function::of_values(&[2.5; 8], [2.5; 2]);
         assert_eq!(read(&constant, 3), 2.5);
     }
 

@@ -2,7 +2,7 @@
 
 use noren::bootstrapping::{Mode, Preset};
 use noren::schemes::slots::SlotEvaluator;
-use noren::switching::{Readout, Samples, SchemeSwitch, Steps};
+use noren::switching::{Readout, Samples, SchemeSwitch, Steps, Variation};
 use noren::tfhe;
 use noren::wire::{Form, Object};
 
@@ -179,12 +179,12 @@ fn functions_of_reals_have_eleven_bits() {
                 1.0
             }
         };
-        let y = world.switch.function(&x, stairs).expect("levels");
+        let y = world.switch.function(&x, &Variation::Monotone(vec![]), stairs).expect("levels");
         let inside = |z: f64| (z + 0.4).abs() > 0.05 && (z - 0.3).abs() > 0.05;
         let pairs: Vec<(f64, f64)> = world.decrypt(&y).into_iter().zip(values.iter().copied()).collect();
         let output = rms(pairs.iter().filter(|(_, z)| inside(*z)).map(|(v, z)| v - stairs(*z)));
         // The identity has the noise of the decision besides, of which half the range is 0.225 of the circle.
-        let same = world.switch.function(&x, |z| z).expect("levels");
+        let same = world.switch.function(&x, &Variation::Lipschitz(1.0), |z| z).expect("levels");
         let errors: Vec<f64> = world.decrypt(&same).iter().zip(&values).map(|(v, z)| v - z).collect();
         let law = world.switch.law().decision / 0.225;
         println!(

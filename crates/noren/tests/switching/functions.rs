@@ -2,7 +2,7 @@
 
 use noren::bootstrapping::Mode;
 use noren::error::Error;
-use noren::switching::{SchemeSwitch, Steps};
+use noren::switching::{SchemeSwitch, Steps, Variation};
 
 use crate::world::{World, uniform};
 
@@ -132,14 +132,77 @@ fn functions_of_reals_stay_within_what_they_change() {
     let world = World::toy(4, Mode::Real);
     let values: Vec<f64> = (0..16).map(|i| f64::from(i) / 4.0 + 1.0).collect();
     let x = world.encrypt(&values, 16, 8.0).with_range(1.0, 4.75);
-    for function in [|z: f64| z.exp() / 50.0, |z: f64| (3.0 * z).sin(), |z: f64| 1.0 / z, |_| 2.5] {
-        let y = world.switch.function(&x, function).expect("levels");
+    let rising = Variation::Monotone(vec![]);
+    let functions: [(fn(f64) -> f64, Variation); 7] = [
+        (|z| z.exp() / 50.0, rising.clone()),
+        (|z| (3.0 * z).sin(), Variation::Lipschitz(3.0)),
+        (|z| 1.0 / z, Variation::Monotone(vec![0.0])),
+        (|_| 2.5, rising),
+        (|z| (z - 2.3).abs() / 4.0, Variation::Monotone(vec![2.3])),
+        // Steps far from the values, and of three kinds.
+        (|z| f64::from(u8::from(z > 1.13)) / 2.0, Variation::Monotone(vec![1.13])),
+        (|z| z.trunc().rem_euclid(3.0) / 4.0, Variation::Monotone(vec![2.0, 3.0, 4.0])),
+    ];
+    for (function, variation) in functions {
+        let y = world.switch.function(&x, &variation, function).expect("levels");
+        let [low, high] = y.estimate().range().interval().expect("real");
+        assert!(values.iter().all(|&z| low <= function(z) && function(z) <= high), "{variation:?}");
         let bound = y.error_bound();
         assert!(bound < 0.6, "{bound}");
         for (found, z) in world.decrypt(&y).iter().zip(&values) {
             assert!((found - function(*z)).abs() < bound, "{z}: {found} for {}, bound {bound}", function(*z));
         }
     }
+}
+
+#[test]
+fn bounds_of_functions_hold_between_the_numbers_where_they_are_asked() {
+    let world = World::toy(2, Mode::Real);
+    let x = world.encrypt(&[0.5, 0.25, -0.5, 0.75], 4, 1.0);
+    let spike = |z: f64| f64::from(u8::from(z == 0.5));
+    let y = world.switch.function(&x, &Variation::Monotone(vec![0.5]), spike).expect("levels");
+    let error = (world.decrypt(&y)[0] - 1.0).abs();
+    assert!(error > 0.9 && error <= y.error_bound(), "{error} {}", y.error_bound());
+    assert_eq!(y.estimate().range().interval(), Some([0.0, 1.0]));
+    // What the values contradict is refused: a tooth as wide as four of the numbers.
+    let tooth = |z: f64| f64::from(u8::from((z - 0.5).abs() < 0.001));
+    let refused = world.switch.function(&x, &Variation::Monotone(vec![]), tooth);
+    assert!(matches!(refused, Err(Error::Parameters { name: "function", .. })));
+    let refused = world.switch.function(&x, &Variation::Lipschitz(1.0), tooth);
+    assert!(matches!(refused, Err(Error::Parameters { name: "Lipschitz constant", .. })));
+}
+
+#[test]
+fn tournaments_take_fresh_ciphertexts_and_name_all_keys() {
+    let world = World::toy_with(3, Mode::Real, SchemeSwitch::rotations_of_extremes(8));
+    let values = [3.0, 7.5, -1.0, 2.9, 2.0, 2.0, 0.0, -4.0];
+    for level in [world.context.ckks().parameters().max_level(), world.switch.bootstrapper().output_level()] {
+        let x = world.encrypt_at(&values, 8, level).with_range(-8.0, 8.0);
+        let found = world.switch.argmax(&x, 8).expect("keys");
+        assert!(found.dead_zone < 4.5 && (world.decrypt(&found.index)[0] - 1.0).abs() < 0.01);
+        assert!((world.decrypt(&found.value)[0] - 7.5).abs() <= found.value.error_bound());
+        assert_eq!([found.value, found.index].map(|one| one.extent().length()), [Some(1); 2]);
+    }
+    let bare = World::toy(9, Mode::Real);
+    let (x, evaluator) = (bare.encrypt(&values, 512, 8.0), bare.switch.bootstrapper().evaluator());
+    let lacks = |&steps: &isize| evaluator.rotate(&x, steps).is_err();
+    let missing = SchemeSwitch::rotations_of_extremes(512).iter().filter(|steps| lacks(steps)).count();
+    match bare.switch.argmin(&x, 512).map(|_| ()) {
+        Err(Error::MissingKey { keys, .. }) => assert_eq!(keys.len(), missing),
+        other => assert!(missing == 0 && other.is_ok(), "{missing} {other:?}"),
+    }
+}
+
+#[test]
+fn tournaments_of_many_large_numbers_are_bootstrapped_on_their_way() {
+    let world = World::toy_with(9, Mode::Real, SchemeSwitch::rotations_of_extremes(512));
+    // More rounds than levels, and more than bootstrapping takes.
+    let mut values: Vec<f64> = uniform(65, 512).iter().map(|value| 1000.0 * value).collect();
+    values[371] = 5000.0;
+    let found = world.switch.argmax(&world.encrypt(&values, 512, 5000.0), 512).expect("keys");
+    assert!((world.decrypt(&found.index)[0] - 371.0).abs() <= found.index.error_bound());
+    assert!((world.decrypt(&found.value)[0] - 5000.0).abs() <= found.value.error_bound());
+    assert!(found.index.error_bound() < 1.0, "{}", found.index.error_bound());
 }
 
 #[test]

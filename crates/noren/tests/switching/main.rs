@@ -5,5 +5,6 @@ mod functions;
 mod key_files;
 mod refusals;
 mod tables;
+mod vectors;
 mod ways;
 mod world;

@@ -72,12 +72,18 @@ impl World {
 
     /// Real numbers, in `slots` slots at the lowest level that switches, of which everybody may know their magnitude.
     pub fn encrypt(&self, values: &[f64], slots: usize, magnitude: f64) -> Ciphertext {
+        let level = self.context.parameters().bootstrapping().input_level();
+        self.encrypt_at(values, slots, level).with_range(-magnitude, magnitude)
+    }
+
+    /// The same at any level.
+    pub fn encrypt_at(&self, values: &[f64], slots: usize, level: usize) -> Ciphertext {
         let complex: Vec<Complex64> = values.iter().copied().map(Complex64::from).collect();
-        let (context, level) = (self.context.ckks(), self.context.parameters().bootstrapping().input_level());
+        let context = self.context.ckks();
         let scale: &Scale = context.parameters().scale_at(level);
         let plaintext = Encoder::new(context).encode_complex(&complex, slots, level, scale).expect("slots");
         let encryptor = Encryptor::symmetric(context, &self.keys.secret, seed(5)).expect("its secret");
-        encryptor.encrypt(&plaintext).expect("room").with_range(-magnitude, magnitude)
+        encryptor.encrypt(&plaintext).expect("room")
     }
 
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Vec<f64> {
