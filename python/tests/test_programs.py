@@ -85,7 +85,7 @@ def test_bounds_from_outside_hide_the_largest_values(
     assert (np.abs(matrix.values - table) <= matrix.errors).all()
     # The bounds become powers of two, and the errors are those of numbers up to 1.
     assert (matrix.errors[0] / matrix.errors[0, 2]).tolist() == [4, 2, 1]
-    with pytest.raises(noren.Error, match="exponent"):
+    with pytest.raises(noren.Error, match="at most 1, its bound"):
         programs.encrypt_table(table, keys.secret, max_abs=[1000, 500, 1])
 
 

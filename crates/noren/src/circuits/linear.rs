@@ -282,7 +282,9 @@ impl<T: Scalar> LinearMap<T> {
             return Err(Error::Length { what: "slots of the vector", found: slots, needed });
         }
         // What the factors take at least, which come one by one.
-        memory::ask_for::<u64>(self.diagonals.len().saturating_mul(slots).saturating_mul(1 + ev.level(operand)))?;
+        // One that bootstraps has any number of levels.
+        let limbs = ev.level(operand).checked_add(1).unwrap_or(1);
+        memory::ask_for::<u64>(self.diagonals.len().saturating_mul(slots).saturating_mul(limbs))?;
         let (babies, giants) = self.steps(self.baby_steps);
         let babies: Vec<isize> = babies.into_iter().collect();
         let period = if self.repetition.is_some() { self.dimension } else { slots }.cast_signed();
