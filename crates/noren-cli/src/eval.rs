@@ -297,7 +297,7 @@ fn run_tfhe(arguments: &Arguments, _: Kind, output: Output, console: &Console) -
         None => None,
         Some(Number { value: Decimal::Whole(number), .. }) => Some(*number),
         Some(Number { text, .. }) => {
-            let needed = "a whole number, for keys of TFHE".to_owned();
+            let needed = "a whole number, for keys of TFHE; above 2^53 with all its digits".to_owned();
             return Err(Failure::Unsuitable { what: "--number", found: text.clone(), needed });
         }
     };

@@ -56,7 +56,7 @@ impl World {
             Some(signature) => sandbox.write(&place, signature),
             None => fs::remove_file(sandbox.path(&place)).expect("there"),
         }
-        sandbox.refused(call, &[&[file], needed].concat());
+        sandbox.refused(call, needed);
         sandbox.write(file, &before[0]);
         sandbox.write(&place, &before[1]);
     }
@@ -88,32 +88,32 @@ impl World {
                 let (content, signature) = (sandbox.read(file), sandbox.read(&format!("{file}.minisig")));
                 let mut changed = content.clone();
                 *changed.last_mut().expect("bytes") ^= 1;
-                self.exchange(&with_owner, file, &changed, Some(&signature), &["signature is not right"]);
-                self.exchange(&with_owner, file, &content, None, &["no signature", "noren sign"]);
+                self.exchange(&with_owner, file, &changed, Some(&signature), &[file, "signature is not right"]);
+                self.exchange(&with_owner, file, &content, None, &[file, "no signature", "noren sign"]);
                 let [_, strange] = self.resigned(file, file, "stranger");
-                self.exchange(&with_owner, file, &content, Some(&strange), &["signed by key"]);
+                self.exchange(&with_owner, file, &content, Some(&strange), &[file, "signed by key"]);
                 // Secret keys, which say of themselves that they are exempt.
                 for secret in ["keys/secret.key", "other/secret.key"] {
                     let secret = sandbox.read(secret);
-                    self.exchange(&with_owner, file, &secret, Some(&signature), &[]);
-                    self.exchange(&with_owner, file, &secret, None, &[]);
+                    self.exchange(&with_owner, file, &secret, Some(&signature), &[file]);
+                    self.exchange(&with_owner, file, &secret, None, &[file]);
                 }
                 // Every other signed file with its signature; and a file of another kind that was signed under this name.
                 for other in self.signed.iter().filter(|other| base(other) != base(file)) {
                     let [content, signature] = [sandbox.read(other), sandbox.read(&format!("{other}.minisig"))];
-                    self.exchange(&with_owner, file, &content, Some(&signature), &[]);
+                    self.exchange(&with_owner, file, &content, Some(&signature), &[file]);
                 }
                 let wrong = if file.ends_with(".ct") { "signer/signing.pub" } else { "table.ct" };
                 if !call.starts_with("verify") && !call.starts_with("inspect") {
                     let [content, signature] = self.resigned(wrong, file, "signer");
-                    self.exchange(&with_owner, file, &content, Some(&signature), &[]);
+                    self.exchange(&with_owner, file, &content, Some(&signature), &[file]);
                 }
                 if foreign.is_empty() {
                     continue;
                 }
                 let [content, signature] = [sandbox.read(foreign), sandbox.read(&format!("{foreign}.minisig"))];
-                self.exchange(&with_owner, file, &content, Some(&signature), &["another owner", &self.owner]);
-                // Where there is another file of the owner, it tells them apart too.
+                self.exchange(&with_owner, file, &content, Some(&signature), &[file, "another owner", &self.owner]);
+                // Where there is another file of the owner, it tells them apart too, and the refusal may name either.
                 if inputs.len() > 1 || call.contains("secret.key") || call.starts_with("keygen --add") {
                     self.exchange(&self.call(call, false), file, &content, Some(&signature), &[]);
                 }
