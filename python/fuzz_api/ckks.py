@@ -108,7 +108,17 @@ class World:
                 found = self.ctx.decrypt(value, self.keys.secret, complex=True)
             except Error as error:
                 raise Finding("refused", f"decrypt: {error}") from error
+            self._check_copies(value)
         return compare(found, truth, bound)
+
+    def _check_copies(self, value: Any) -> None:
+        """What repeats after a period does so in all slots, also behind the values."""
+        if value.period == value.slots:
+            return
+        found = self.ctx.decrypt(value.with_length(value.slots), self.keys.secret, complex=True)
+        far = np.abs(found - np.resize(found[: value.period], len(found))).max()
+        if far > 2 * value.error_bound:
+            raise Finding("period", f"copies differ by {far:.3g}, period {value.period}, bound {value.error_bound:.3g}")
 
     def _unbounded(self, value: Any) -> float:
         """What nothing is known of is not decrypted, unless that is asked for."""

@@ -242,6 +242,23 @@ def sum_of_slots(w: World, rng: Rng, x: Item) -> Call:
     return Call(f"ev.sum(x, {text})", lambda: w.ev.sum(x.value, count, **options), truth)
 
 
+def mean(w: World, rng: Rng, x: Item) -> Call:
+    """Every value counts once."""
+    length = length_of(x.value)
+    truth = np.full(len(x.truth), np.nan, np.clongdouble)
+    truth[0] = x.truth[:length].sum()
+    name = one_of(rng, "x.mean()", "x.sum()", "np.mean(x)", "np.sum(x)", "ev.mean(x)")
+    numpy: Any = np
+    runs = {
+        "x.mean()": lambda: w.ev.bind(x.value).mean(),
+        "x.sum()": lambda: w.ev.bind(x.value).sum(),
+        "np.mean(x)": lambda: numpy.mean(w.ev.bind(x.value)),
+        "np.sum(x)": lambda: numpy.sum(w.ev.bind(x.value)),
+        "ev.mean(x)": lambda: w.ev.mean(x.value),
+    }
+    return Call(name, runs[name], truth / np.longdouble(length) if "mean" in name else truth)
+
+
 def product_of_slots(w: World, rng: Rng, x: Item) -> Call:
     count, stride = int(one_of(rng, 1, 2, 2, 3, 4, 4, 5, 8)), int(one_of(rng, 1, 1, 1, 2, -1))
     truth = np.ones_like(x.truth)
@@ -487,6 +504,7 @@ VERBS: list[Verb] = [
     Verb("weighted_sum", weighted_sum, THREE, 0.7),
     Verb("dot", dot, THREE, 0.7),
     Verb("sum", sum_of_slots, ONE, 0.8),
+    Verb("mean", mean, ONE, 0.5),
     Verb("product", product_of_slots, ONE, 0.6),
     Verb("matvec", matvec, ONE, 1.0),
     Verb("polynomial", polynomial, ONE, 1.5),

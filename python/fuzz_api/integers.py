@@ -121,6 +121,10 @@ class World:
         except Error as error:
             raise Finding("refused", f"decrypt with a budget of {value.noise_budget}: {error}") from error
         compare(found, truth[: length_of(value)], self.t)
+        if self.has_slots and value.period < value.slots:
+            # What repeats after a period does so in all slots, also behind the numbers.
+            every = self.ctx.decrypt(value.with_length(value.slots), self.keys.secret)
+            compare(every, np.resize(every[: value.period], len(every)), self.t)
         return 0.0
 
     def reading(self) -> dict[str, bool]:
@@ -302,6 +306,8 @@ def sum_of_slots(w: World, rng: Rng, x: Item) -> Call | None:
         length = length_of(x.value)
         total = sum(x.truth[:length]) % w.t
         truth = np.array([total, *[UNTOLD] * (w.n - 1)], dtype=object)
+        if chance(rng, 0.5):
+            return Call("x.sum()", lambda: w.ev.bind(x.value).sum(), truth)
         return Call("ev.sum(x)", lambda: w.ev.sum(x.value), truth)
     truth = sum((rolled(w, x.truth, k * stride) for k in range(count)), np.array([0] * w.n, dtype=object))
     return Call(f"ev.sum(x, {count}, {options})", lambda: w.ev.sum(x.value, count, **options), truth % w.t)

@@ -1,5 +1,6 @@
 """Switching on the toy ring: comparisons and functions of encrypted numbers, keys in files, and what is refused."""
 
+import math
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -181,11 +182,60 @@ def test_functions_are_those_of_python(world: World) -> None:
     with pytest.raises(ZeroDivisionError):
         world.switch.lookup(x, lambda z: 1 / z)
     with pytest.raises(KeyError, match="asked"):
-        world.switch.function(world.encrypt(A), raising)
+        world.switch.function(world.encrypt(A), raising, monotone=True)
     with pytest.raises(EncodingError):
-        world.switch.function(world.encrypt(A), lambda z: float("inf"))
+        world.switch.function(world.encrypt(A), lambda z: float("inf"), monotone=True)
     with pytest.raises(TypeError):
-        world.switch.function(world.encrypt(A), lambda z: "abc")  # type: ignore[arg-type, return-value]
+        world.switch.function(world.encrypt(A), lambda z: "abc", monotone=True)  # type: ignore[arg-type, return-value]
+
+
+def test_functions_state_how_they_vary(world: World) -> None:
+    x = world.encrypt(A)
+    edges, heights = np.array([-0.5, 0.1, 0.4]), np.array([0.25, -0.5, 0.0, 0.75])
+    uses: list[tuple[Callable[[float], float], dict[str, Any]]] = [
+        (np.exp, {}),
+        (np.sin, {}),
+        (abs, {}),
+        (math.tanh, {}),
+        (np.absolute, {"lipschitz": 1}),
+        (lambda z: z**3, {"monotone": True}),
+        (lambda z: float(heights[np.searchsorted(edges, z)]), {"monotone": edges}),
+        (lambda z: math.sin(5 * z), {"lipschitz": 5}),
+        (lambda z: float(z == A[3]), {"monotone": [float(A[3])]}),
+    ]
+    for f, options in uses:
+        y = world.switch.function(x, f, **options)
+        truth = np.array([f(float(a)) for a in A])
+        assert np.abs(world.decrypt(y) - truth).max() <= y.error_bound
+        assert y.range is not None
+        assert y.range[0] <= truth.min() <= truth.max() <= y.range[1]
+    for f, options, words in (
+        (lambda z: float(z == A[3]), {}, "monotone=True"),
+        (lambda z: float(z == A[3]), {"monotone": False}, "lipschitz=L"),
+        (np.square, {"monotone": True}, "not monotone"),
+        (np.exp, {"lipschitz": 1.0}, "at least"),
+    ):
+        with pytest.raises(Error, match=words):
+            world.switch.function(x, f, **options)
+    with pytest.raises(TypeError, match="one of them"):
+        world.switch.function(x, np.exp, monotone=True, lipschitz=3)
+
+
+def test_every_copy_is_switched(world: World) -> None:
+    values = np.array([1.0, -1.0, 0.5, 0.75])
+    for slots in (4, 8, 16):
+        for level in (world.params.bootstrapping.input_level + 1, None):
+            options: dict[str, Any] = {"slots": slots, "repeat": True, "level": level, "within": (-1, 1)}
+            x = world.ctx.encrypt(values, world.keys.public, **options)
+            for y, truth in (
+                (world.switch.relu(x), np.maximum(values, 0)),
+                (world.switch.sign(x).result, np.sign(values)),
+                (world.switch.maximum(x, 0.25), np.maximum(values, 0.25)),
+                (world.switch.function(x, np.tanh), np.tanh(values)),
+            ):
+                assert (y.shape, y.period, y.slots) == ((4,), 4, slots)
+                every = world.decrypt(y.with_length(slots))
+                assert np.abs(every - np.tile(truth, slots // 4)).max() <= y.error_bound
 
 
 def raising(_: float) -> float:
@@ -219,8 +269,19 @@ def test_the_largest_and_ranks_are_found(world: World, tmp_path: Path) -> None:
         assert truth[index] >= truth.max() - found.dead_zone
         assert abs(world.decrypt(found.value)[0] - A[index]) <= found.value.error_bound
         assert found.log2_failure < -60
+        assert (found.value.shape, found.index.shape) == ((1,), (1,))
+    fresh = world.ctx.encrypt(A, world.keys.public, slots=16, within=(-1, 1))
+    assert fresh.level > params.output_level
+    index = round(float(world.decrypt(switch.argmax(fresh).index)[0]))
+    assert A[index] >= A.max() - switch.argmax(fresh).dead_zone
     with pytest.raises(EncodingError, match="tournament"):
         switch.argmin(x, 17)
+    few = tmp_path / "few.keys"
+    bootstrapping.BootstrapKeys.generate_file(few, params, world.keys.secret, seed=SEED)
+    without = bootstrapping.Bootstrapper(bootstrapping.BootstrapKeys.load(few, min_security=0))
+    bare = switching.Switch(without, world.tfhe_keys.server, world.switch_keys)
+    with pytest.raises(MissingKeyError, match=r"BootstrapKeys\.generate_file.*rotations_of_extremes"):
+        bare.argmax(fresh)
     order = RNG.permutation(16)
     y = world.encrypt(order / 8 - 1)
     ranks, top = switch.rank(y), switch.top(y, 4)

@@ -106,6 +106,15 @@ def test_matrices_of_other_shapes_are_refused(world: World) -> None:
 def test_sums_count_every_value_once(world: World) -> None:
     x, y = world.encrypt([1, 2, 3]), world.encrypt([1, 2, 3, 4], repeat=True)
     world.check(world.ev.sum(x), [6])
+    world.check(x.sum(), [6])
+    world.check(y.sum(), [10])
+    if world.scheme is ckks:
+        for mean in (x.mean(), np.mean(x), world.ev.mean(x), np.sum(x) / 3):
+            world.check(mean, [2])
+        world.check(y.mean(), [2.5])
+        world.check(y - y.mean(), [-1.5, -0.5, 0.5, 1.5])
+        # Equal values count as often as there are.
+        world.check(y.sum().with_length(4).sum(), [40])
     # A sum of all values is one number where it stands in every slot.
     total = world.ev.sum(y)
     world.check(total, [10])
@@ -129,6 +138,21 @@ def test_sums_count_every_value_once(world: World) -> None:
     for count in (0, -3):
         with pytest.raises(noren.EncodingError, match="count"):
             world.scheme.rotations_of_sum(count)
+
+
+def test_tables_are_not_taken_for_arrays(world: World) -> None:
+    class Frame:
+        columns = ("age", "dose")
+
+        def to_numpy(self) -> NDArray[np.int64]:
+            return np.arange(6).reshape(3, 2)
+
+        def __array__(self, dtype: object = None, copy: object = None) -> NDArray[np.int64]:
+            return self.to_numpy()
+
+    with pytest.raises(TypeError, match=r"a table \(Frame\).*table\.to_numpy\(\)\.T.*encrypt_table"):
+        world.encrypt(Frame())
+    assert len(world.ctx.encrypt(Frame().to_numpy(), world.keys.public)) == 3
 
 
 def test_clear_operands_are_those_of_numpy(world: World) -> None:

@@ -242,6 +242,19 @@ impl Bounded for usize {
     const RANGE: &'static str = "0 to 2^64 - 1";
 }
 
+/// Refuses a table of columns with names, of which the rows would become vectors.
+pub(crate) fn no_table(values: &Bound<'_, PyAny>) -> PyResult<()> {
+    if !(values.hasattr("columns")? && (values.hasattr("to_numpy")? || values.hasattr("to_pandas")?)) {
+        return Ok(());
+    }
+    let name = values.get_type().name()?;
+    Err(PyTypeError::new_err(format!(
+        "a table ({name}) was given, a vector or an array is needed: encrypt a column, table[\"name\"], or an array of vectors, \
+         table.to_numpy().T for the columns and table.to_numpy() for the rows; noren.programs.encrypt_table takes tables with \
+         names"
+    )))
+}
+
 /// Whole numbers from anything that can be iterated over.
 #[derive(Default)]
 pub(crate) struct Integers(pub(crate) Vec<isize>);

@@ -67,6 +67,11 @@ pub(crate) fn raise_of_integers(error: Refusal) -> PyErr {
     raise_of(Words::Integers, error)
 }
 
+/// The exception for an error, in the words of CKKS, where keys for rotations are those of bootstrapping.
+pub(crate) fn raise_of_switching(error: Refusal) -> PyErr {
+    raise_of(Words::Switching, error)
+}
+
 /// The exception for a file that is under a passphrase, or signed.
 pub(crate) fn raise_of_files(error: FileRefusal) -> PyErr {
     match error {
@@ -145,6 +150,8 @@ fn raise_of_scheme(error: &Refusal, text: String) -> PyErr {
 enum Words {
     Ckks,
     Integers,
+    /// A switch computes with the keys of its bootstrapper alone.
+    Switching,
 }
 
 impl Words {
@@ -168,7 +175,8 @@ impl Words {
         }
         match error {
             Refusal::MissingKey { kind, available, keys } if !keys.is_empty() => {
-                format!("the evaluation keys have no key for {kind}, they have {available}: {}", self.call(keys, false))
+                let holder = if let Self::Switching = self { "bootstrapping" } else { "evaluation" };
+                format!("the {holder} keys have no key for {kind}, they have {available}: {}", self.call(keys, false))
             }
             Refusal::KeyLevel { kind, found, needed, key: Some(usage) } => {
                 let call = self.call(&[KeyNeed { usage: *usage, limbs: *needed }], true);
@@ -183,7 +191,7 @@ impl Words {
     /// The call that makes these keys; for all levels, or for those alone that they are needed at.
     fn call(self, keys: &[KeyNeed], limited: bool) -> String {
         let conjugation = match self {
-            Self::Ckks => "conjugation",
+            Self::Ckks | Self::Switching => "conjugation",
             Self::Integers => "swap",
         };
         let (mut rotations, mut automorphisms) = (Vec::new(), Vec::new());
@@ -206,9 +214,17 @@ impl Words {
         }
         if let (true, Some(most)) = (limited, keys.iter().map(|need| need.limbs).max()) {
             flags.push(match self {
-                Self::Ckks => format!("level={}", most - 1),
+                Self::Ckks | Self::Switching => format!("level={}", most - 1),
                 Self::Integers => format!("limbs={most}"),
             });
+        }
+        if let Self::Switching = self {
+            return format!(
+                "make them with `noren.bootstrapping.BootstrapKeys.generate_file(path, parameters, secret, {})`, with these among \
+                 the rotations, and a switch of a bootstrapper of these keys: `noren.switching.rotations_of_extremes` and \
+                 `rotations_of_ranks` say which",
+                flags.join(", ")
+            );
         }
         format!(
             "make it for the same secret with `more = context.evaluation_keys(secret, {})`, and compute with \
@@ -219,7 +235,7 @@ impl Words {
 
     fn limbs(self, limbs: usize) -> String {
         match self {
-            Self::Ckks => format!("level {}", limbs - 1),
+            Self::Ckks | Self::Switching => format!("level {}", limbs - 1),
             Self::Integers => format!("{limbs} limbs"),
         }
     }

@@ -202,6 +202,16 @@ impl PyCiphertext {
         Ok(self.beside(self.inner.clone().with_error_bound(bound)))
     }
 
+    /// The sum of all values, each of which counts once; see ``Evaluator.sum``.
+    fn sum(&self, py: Python<'_>) -> PyResult<Self> {
+        self.evaluator(None)?.sum(py, self, None, 1, None)
+    }
+
+    /// The mean of all values; see ``Evaluator.mean``.
+    fn mean(&self, py: Python<'_>) -> PyResult<Self> {
+        self.evaluator(None)?.mean(py, self)
+    }
+
     fn __add__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.operator(py, other, |ev, y| ev.sum_with(py, self, y))
     }
@@ -325,7 +335,7 @@ impl PyCiphertext {
         refusals::array()
     }
 
-    /// ``numpy.where`` of an encrypted condition; refuses other functions of numpy.
+    /// ``numpy.where`` of an encrypted condition, ``numpy.sum`` and ``numpy.mean``; refuses other functions of numpy.
     fn __array_function__(
         &self,
         py: Python<'_>,
@@ -334,7 +344,14 @@ impl PyCiphertext {
         args: &Bound<'_, PyTuple>,
         kwargs: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
-        if ufuncs::name_of(func) == "where" && args.len() == 3 && kwargs.is_empty() {
+        let name = ufuncs::name_of(func);
+        if let ("sum" | "mean", 1, true) = (&*name, args.len(), kwargs.is_empty()) {
+            let x = args.get_item(0)?;
+            if let Ok(x) = x.cast::<Self>() {
+                return if name == "sum" { x.get().sum(py) } else { x.get().mean(py) };
+            }
+        }
+        if name == "where" && args.len() == 3 && kwargs.is_empty() {
             let (condition, x, y) = (args.get_item(0)?, args.get_item(1)?, args.get_item(2)?);
             if let Ok(condition) = condition.cast::<Self>() {
                 return condition.get().evaluator(None)?.r#where(py, condition.get(), &x, &y);

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::admission::warn;
-use crate::array::{Integers, Numbers, Row, ask_for, detached};
+use crate::array::{Integers, Numbers, Row, ask_for, detached, no_table};
 use crate::ckks::classes::{PyCiphertext, PyContext, PyEvaluator, PyPlaintext};
 use crate::ckks::keys::{EncryptionKey, PyEvaluationKeys, PyKeys, PySecretKey};
 use crate::ckks::level::Level;
@@ -230,6 +230,7 @@ impl PyContext {
         seed: Option<&[u8]>,
         within: Option<Within>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        no_table(values)?;
         let numbers = Numbers::of(values)?;
         let rows = numbers.rows()?;
         let (slots, level) = self.shape(slots, level);

@@ -362,7 +362,7 @@ impl PyEvaluator {
     /// steps: how many steps the doublings take, for a power of two 1 to log2(count); fewer are faster up to a point, and
     /// need more keys. See ``Context.steps_of_sum``; chosen if left out.
     #[pyo3(signature = (x, count = None, *, stride = 1, steps = None))]
-    fn sum(
+    pub(crate) fn sum(
         &self,
         py: Python<'_>,
         x: &PyCiphertext,
@@ -382,6 +382,12 @@ impl PyEvaluator {
                 SumOf::Slots => Ok(sum),
             }
         })
+    }
+
+    /// The mean of the values of x, each of which counts once: ``sum(x)`` over their number. One level, and the keys of ``sum``.
+    pub(crate) fn mean(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
+        let sum = self.sum(py, x, None, 1, None)?;
+        self.quotient_with(py, &sum, &Operand::Integer(x.inner.extent().values() as i64))
     }
 
     /// Slot j of the result is the product of the slots j, j + stride, ..., j + (count - 1) * stride of x, around the end.

@@ -123,6 +123,11 @@ macro_rules! ciphertext_class {
                 table(concat!("Ciphertext (", $name, ")"), &self.rows())
             }
 
+            /// The sum of all numbers of a row, each of which counts once; see ``Evaluator.sum``.
+            fn sum(&self, py: Python<'_>) -> PyResult<Self> {
+                self.evaluator(None)?.sum(py, self, None, 1, None)
+            }
+
             fn __add__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
                 self.evaluator(Some(other))?.add(py, self, other)
             }

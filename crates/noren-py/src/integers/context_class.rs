@@ -176,6 +176,7 @@ macro_rules! context_class {
                 repeat: bool,
                 seed: Option<&[u8]>,
             ) -> PyResult<Bound<'py, PyAny>> {
+                no_table(values)?;
                 let (numbers, form) = (WholeNumbers::of(values)?, Layout::of(coefficients, elements, repeat)?);
                 let (plaintexts, seed) = (numbers.encode(&Encoder::new(&self.0), form)?, seed_of(seed)?);
                 let words = 2 * self.0.parameters().max_limbs() * self.0.parameters().degree();

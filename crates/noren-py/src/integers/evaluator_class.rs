@@ -230,7 +230,7 @@ macro_rules! evaluator_class {
             ///
             /// Raises EncodingError if the slots reach over more than the numbers of x, or for a stride of 0.
             #[pyo3(signature = (x, count = None, *, stride = 1, steps = None))]
-            fn sum(
+            pub(crate) fn sum(
                 &self,
                 py: Python<'_>,
                 x: &$ciphertext,

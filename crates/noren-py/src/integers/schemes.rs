@@ -17,7 +17,7 @@ use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
-use crate::array::{Integers, Whole, ask_for, detached, detached_by};
+use crate::array::{Integers, Whole, ask_for, detached, detached_by, no_table};
 use crate::display::{self, Row, table};
 use crate::errors::{raise, raise_of_integers};
 use crate::evaluators::{Held, Match, Registration, evaluator_of};

@@ -4,3 +4,5 @@ pub(crate) mod keys;
 pub(crate) mod parameters;
 pub(crate) mod results;
 pub(crate) mod switch;
+
+mod variation;

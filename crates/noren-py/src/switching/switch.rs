@@ -10,15 +10,16 @@ use noren::tfhe::Evaluator;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::array::{Numbers, detached};
+use crate::array::{Numbers, detached, detached_by};
 use crate::bootstrapping::bootstrapper::PyBootstrapper;
 use crate::ckks::classes::{PyCiphertext, PyEvaluator};
 use crate::ckks::operand::Operand;
-use crate::errors::{EncodingError, Error, raise};
+use crate::errors::{EncodingError, Error, raise, raise_of_switching};
 use crate::progress::Heard;
 use crate::switching::keys::PySwitchingKeys;
 use crate::switching::parameters::PySwitchingParameters;
 use crate::switching::results::{PyDecision, PyExtreme, PySamples};
+use crate::switching::variation::variation_of;
 use crate::tfhe::classes::PyTfheEvaluator;
 use crate::tfhe::keys::AnyServerKeys;
 
@@ -86,7 +87,8 @@ impl PySwitch {
         find: impl FnOnce(&SchemeSwitch, &Ciphertext, usize) -> Result<Extreme> + Send,
     ) -> PyResult<PyExtreme> {
         let count = count.unwrap_or_else(|| x.inner.extent().values());
-        let Extreme { value, index, dead_zone, log2_failure } = detached(py, || find(&self.inner, &x.inner, count))?;
+        let Extreme { value, index, dead_zone, log2_failure } =
+            detached_by(py, raise_of_switching, || find(&self.inner, &x.inner, count))?;
         let [value, index] = [value, index].map(|inner| Py::new(py, self.wrap(x, inner)));
         Ok(PyExtreme { value: value?, index: index?, dead_zone, log2_failure })
     }
@@ -262,12 +264,26 @@ impl PySwitch {
 
     /// Any function of real numbers in the range that x states, with the few bits that one bootstrap tells apart.
     ///
-    /// f: a function of one float, asked at some thousand points of the range.
+    /// f: a function of one float, asked at some thousand points of the range. What it does between them the caller states:
+    /// monotone: True if f only rises or only falls in the range; else the numbers where it turns or jumps, such as the steps of a
+    ///     table, between which it only rises or only falls.
+    /// lipschitz: a number L such that abs(f(a) - f(b)) <= L * abs(a - b), in place of `monotone`.
+    ///     Neither is needed for ``abs`` and functions of numpy and ``math`` of which it is known: np.tanh, np.exp, np.sin, ...
     ///
     /// The error bound of the result counts by how much f changes between numbers that are not told apart; a narrower range
-    /// makes it smaller. Raises what f raises, EncodingError for a value that is not finite, and what ``sign`` raises.
-    fn function(&self, py: Python<'_>, x: &PyCiphertext, f: Py<PyAny>) -> PyResult<PyCiphertext> {
-        let heard = Heard::new(None);
+    /// makes it smaller. Raises Error where nothing is stated of f, or something that its values contradict; what f raises;
+    /// EncodingError for a value that is not finite; and what ``sign`` raises.
+    #[pyo3(signature = (x, f, *, monotone = None, lipschitz = None))]
+    fn function(
+        &self,
+        py: Python<'_>,
+        x: &PyCiphertext,
+        f: Bound<'_, PyAny>,
+        monotone: Option<&Bound<'_, PyAny>>,
+        lipschitz: Option<f64>,
+    ) -> PyResult<PyCiphertext> {
+        let variation = variation_of(&f, monotone, lipschitz)?;
+        let (heard, f) = (Heard::new(None), f.unbind());
         let ask = |z: f64| {
             if heard.stopped() {
                 return f64::NAN;
@@ -278,7 +294,7 @@ impl PySwitch {
                 f64::NAN
             })
         };
-        let inner = heard.follow(py, raise, || self.inner.function(&x.inner, ask))?;
+        let inner = heard.follow(py, raise, || self.inner.function(&x.inner, &variation, ask))?;
         Ok(self.wrap(x, inner))
     }
 
@@ -309,7 +325,7 @@ impl PySwitch {
     #[pyo3(signature = (x, count = None))]
     fn rank(&self, py: Python<'_>, x: &PyCiphertext, count: Option<usize>) -> PyResult<PyDecision> {
         let count = count.unwrap_or_else(|| x.inner.extent().values());
-        let decision = detached(py, || self.inner.rank(&x.inner, count))?;
+        let decision = detached_by(py, raise_of_switching, || self.inner.rank(&x.inner, count))?;
         self.decision(py, x, decision)
     }
 
@@ -319,7 +335,7 @@ impl PySwitch {
     #[pyo3(signature = (x, most, count = None))]
     fn top(&self, py: Python<'_>, x: &PyCiphertext, most: usize, count: Option<usize>) -> PyResult<PyDecision> {
         let count = count.unwrap_or_else(|| x.inner.extent().values());
-        let decision = detached(py, || self.inner.top(&x.inner, count, most))?;
+        let decision = detached_by(py, raise_of_switching, || self.inner.top(&x.inner, count, most))?;
         self.decision(py, x, decision)
     }
 

@@ -133,7 +133,8 @@ fn functions_of_reals_stay_within_what_they_change() {
     let values: Vec<f64> = (0..16).map(|i| f64::from(i) / 4.0 + 1.0).collect();
     let x = world.encrypt(&values, 16, 8.0).with_range(1.0, 4.75);
     let rising = Variation::Monotone(vec![]);
-    let functions: [(fn(f64) -> f64, Variation); 7] = [
+    type Stated = (fn(f64) -> f64, Variation);
+    let functions: [Stated; 7] = [
         (|z| z.exp() / 50.0, rising.clone()),
         (|z| (3.0 * z).sin(), Variation::Lipschitz(3.0)),
         (|z| 1.0 / z, Variation::Monotone(vec![0.0])),
