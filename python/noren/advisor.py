@@ -104,8 +104,8 @@ class Candidate:
     keys_seconds: float
     """The client's time for all keys, once."""
     helper_seconds: float
-    """The time of a stronger device of the client's owner that makes the keys from two seeds, with the costs of the server on
-    one thread; 0 where the client makes its keys itself."""
+    """The time of a stronger device of the client's owner that makes the keys from two seeds, with the costs of the
+    server on one thread; 0 where the client makes its keys itself."""
     encrypt_seconds: float
     """The client's time to encode and encrypt the inputs."""
     decrypt_seconds: float
@@ -284,12 +284,13 @@ def advise(
     integer: values are unsigned integers of this many bits, and results exact.
     result_bits: bits of integer results; fewer than the largest result has means modulo a power of two. As many as it
         has for None.
-    modulus: for sums and products of integers, the number that results are modulo, whatever their size; `integer` is the
-        bits of ``modulus - 1`` unless it is given.
+    modulus: for sums and products of integers, the number that results are modulo, whatever their size; `integer` is
+        the bits of ``modulus - 1`` unless it is given.
     instances: how often it is done, on other values, all at once.
     dead_zone: for comparisons of real numbers, the distance within which either answer is right.
     objective: what is to be short: the server's time, the time from inputs to results (``latency``), or all of both
-        parties' time once; ``auto`` is ``once`` where the client is a slower device than the server, and else ``server``.
+        parties' time once; ``auto`` is ``once`` where the client is a slower device than the server, and else
+        ``server``.
     client: the client's device, a name of `devices`; this machine for None.
     machine: a file of `calibrate` with the costs of the server, or `REFERENCE`; this machine for None.
     threads: the server's threads; all for None.
@@ -398,9 +399,7 @@ def _computation(
     return {name: fields[name]}
 
 
-def _values(
-    real: float | None, integer: int | None, result_bits: int | None, modulus: int | None
-) -> dict[str, Any]:
+def _values(real: float | None, integer: int | None, result_bits: int | None, modulus: int | None) -> dict[str, Any]:
     """Return the kind of values as JSON has it."""
     if integer is None and real is None and modulus is not None:
         integer = max(1, (modulus - 1).bit_length())
