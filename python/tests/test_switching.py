@@ -276,12 +276,6 @@ def test_the_largest_and_ranks_are_found(world: World, tmp_path: Path) -> None:
     assert A[index] >= A.max() - switch.argmax(fresh).dead_zone
     with pytest.raises(EncodingError, match="tournament"):
         switch.argmin(x, 17)
-    few = tmp_path / "few.keys"
-    bootstrapping.BootstrapKeys.generate_file(few, params, world.keys.secret, seed=SEED)
-    without = bootstrapping.Bootstrapper(bootstrapping.BootstrapKeys.load(few, min_security=0))
-    bare = switching.Switch(without, world.tfhe_keys.server, world.switch_keys)
-    with pytest.raises(MissingKeyError, match=r"BootstrapKeys\.generate_file.*rotations_of_extremes"):
-        bare.argmax(fresh)
     order = RNG.permutation(16)
     y = world.encrypt(order / 8 - 1)
     ranks, top = switch.rank(y), switch.top(y, 4)

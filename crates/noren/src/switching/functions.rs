@@ -76,7 +76,7 @@ impl SchemeSwitch {
     /// # Errors
     /// As [`SchemeSwitch::down`].
     pub fn sign(&self, x: &Ciphertext) -> Result<Decision> {
-        self.decide(x, Affine { factor: 1.0, constant: 0.0 }, 0)
+        self.decide(x, Affine { factor: 1.0, constant: 0.0 }, None)
     }
 
     /// 1 where a number is above 0, and 0 where it is below.
@@ -84,12 +84,12 @@ impl SchemeSwitch {
     /// # Errors
     /// As [`SchemeSwitch::down`].
     pub fn is_positive(&self, x: &Ciphertext) -> Result<Decision> {
-        self.decide(x, ZERO_OR_ONE, 0)
+        self.decide(x, ZERO_OR_ONE, None)
     }
 
     /// As [`SchemeSwitch::is_positive`], with 1 in slots that hold no value.
     pub(super) fn is_positive_or_absent(&self, x: &Ciphertext) -> Result<Decision> {
-        self.decide(x, ZERO_OR_ONE, QUARTER)
+        self.decide(x, ZERO_OR_ONE, Some(QUARTER))
     }
 
     /// 1 where a number is above `least`, and 0 where it is below.
@@ -248,8 +248,9 @@ impl SchemeSwitch {
         Ok(self.ckks().with_errors(result, &[], change))
     }
 
-    fn decide(&self, x: &Ciphertext, affine: Affine, others: u64) -> Result<Decision> {
+    fn decide(&self, x: &Ciphertext, affine: Affine, others: Option<u64>) -> Result<Decision> {
         let question = self.question(x, self.steps())?;
+        let others = others.unwrap_or_else(|| question.lowered.absent(Readout::Bits));
         let result = self.answer(&question, affine, others)?;
         Ok(Decision { result, dead_zone: question.dead_zone, log2_failure: self.log2_failure(1) })
     }
@@ -289,7 +290,7 @@ impl SchemeSwitch {
     /// The values of a function at phases that are moved by `offset`.
     fn by_table(&self, lowered: &Lowered, function: &Function, offset: u64, log2_failure: f64) -> Result<Ciphertext> {
         let reading = Reading { readout: function.readout, affine: function.affine };
-        self.through(lowered, reading, 0, |mut samples| {
+        self.through(lowered, reading, lowered.absent(function.readout), |mut samples| {
             samples.iter_mut().for_each(|sample| sample.add_constant(offset));
             self.look_up(&samples, &function.table, log2_failure)
         })

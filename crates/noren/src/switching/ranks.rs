@@ -13,7 +13,7 @@ use crate::switching::law::SwitchingLaw;
 use crate::switching::readout::Readout;
 use crate::switching::resolution::{Resolution, Steps};
 use crate::switching::switch::{Reading, SchemeSwitch, Shape};
-use crate::switching::tables::QUARTER;
+use crate::switching::tables::LOW;
 
 /// Comparisons of all pairs of some numbers, as a matrix with a row for each number j, of `size` slots: slot i of a row is 1
 /// where number j is below number i.
@@ -98,7 +98,7 @@ impl SchemeSwitch {
         let below: Vec<Lwe> = above.iter().map(negated).collect();
 
         // 0, for slots without a pair.
-        let none = Lwe::trivial(self.context().tfhe().parameters().torus().dimension(), QUARTER.wrapping_neg());
+        let none = Lwe::trivial(self.context().tfhe().parameters().torus().dimension(), LOW);
         let reading = Reading { readout: Readout::Bits, affine: ZERO_OR_ONE };
         let mut ranks: Option<Ciphertext> = None;
         for first in (0..count).step_by(pairs.rows) {
@@ -147,7 +147,7 @@ impl SchemeSwitch {
             question = self.asked(question.lowered, Steps::Three);
         }
         if question.dead_zone < DISTANCE {
-            let result = self.answer(&question, ZERO_OR_ONE, 0)?.with_length(Some(count))?;
+            let result = self.answer(&question, ZERO_OR_ONE, LOW)?.with_length(Some(count))?;
             let log2_failure = log2_sum(ranks.log2_failure, self.log2_failure(1));
             return Ok(Decision { result, dead_zone: ranks.dead_zone, log2_failure });
         }

@@ -22,6 +22,7 @@ use crate::switching::layout::Layout;
 use crate::switching::readout::Readout;
 use crate::switching::resolution::Steps;
 use crate::switching::samples::Samples;
+use crate::switching::tables::LOW;
 
 /// Takes ciphertexts of CKKS to samples of TFHE and back, under secrets of one owner. Shared between threads.
 ///
@@ -86,6 +87,14 @@ impl Lowered {
     /// The distance of two values of which the phases are so far apart.
     pub(super) fn distance(&self, phases: f64) -> f64 {
         phases / self.part
+    }
+
+    /// The phase of results in slots that hold no value: 0, which costs nothing to pack; or, where these slots repeat and results
+    /// are read as bits, one whose errors count in their squares, so that copies of them are as near to each other as the error
+    /// bound says.
+    pub(super) fn absent(&self, readout: Readout) -> u64 {
+        let repeats = self.shape.extent.period() < self.shape.slots;
+        if repeats && readout == Readout::Bits { LOW } else { 0 }
     }
 
     /// The bound on the error of a value.

@@ -10,6 +10,9 @@ use crate::switching::readout::Readout;
 /// A quarter of the circle, as a word: the sine of its angle is 1.
 pub(super) const QUARTER: u64 = 1 << 62;
 
+/// A quarter the other way: the lower of two values.
+pub(super) const LOW: u64 = QUARTER.wrapping_neg();
+
 /// `2^64`.
 const CIRCLE: f64 = 18_446_744_073_709_551_616.0;
 
@@ -41,7 +44,7 @@ impl Function {
         let two = values.iter().all(|&value| value == low || value == high);
         let word = |value: f64| {
             if two {
-                return if value == high { QUARTER } else { QUARTER.wrapping_neg() };
+                return if value == high { QUARTER } else { LOW };
             }
             let v = ((value - affine.constant) / affine.factor).clamp(-1.0, 1.0);
             self::word(libm::asin(v) / std::f64::consts::TAU)
