@@ -182,7 +182,7 @@ impl<P> Advice<P> {
             advice.candidates.extend(undominated(kept, goal));
         }
         if advice.candidates.is_empty() {
-            return Err(Refusal { nearest, rejections: advice.rejections });
+            return Err(Refusal { nearest: nearest.map(Box::new), rejections: advice.rejections });
         }
         advice.candidates.sort_by(|a, b| goal.order(&a.price).total_cmp(&goal.order(&b.price)));
         advice.compare(goal);

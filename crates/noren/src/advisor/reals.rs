@@ -250,16 +250,19 @@ pub(super) fn renewed(workload: &Workload, client: &Party, server: &Party) -> Re
     }
     let mut found = Vec::new();
     let mut reason = no_room(workload, MOST_SLOTS);
+    // Both presets have as many slots.
+    let largest = circuits(workload, 1 << Preset::N16.spec().log_slots).into_iter();
+    let largest = largest.filter_map(|(circuit, sizes)| Some((circuit, *sizes.last()?)));
+    let largest = largest
+        .map(|(circuit, slots)| Ok((circuit, slots, record(&circuit, slots)?.depth)))
+        .collect::<Result<Vec<_>>>()?;
     for preset in [Preset::N16, Preset::N16Precise] {
-        let spec = preset.spec();
-        for (circuit, sizes) in circuits(workload, 1 << spec.log_slots) {
-            let Some(&slots) = sizes.last() else { continue };
+        for &(circuit, slots, depth) in &largest {
             let parameters = match preset.spec_for(slots.ilog2()) {
                 Ok(spec) => spec.build()?,
                 Err(_) => continue,
             };
             let levels = parameters.levels_left();
-            let depth = record(&circuit, slots)?.depth;
             if depth <= levels && is_leveled(workload, &circuit, slots, depth, bits) {
                 reason = "no bootstrap is needed: the levels of parameters without bootstrapping are enough".to_owned();
                 continue;

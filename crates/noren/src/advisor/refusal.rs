@@ -21,7 +21,7 @@ pub(crate) struct Nearest {
 /// Why there is no advice.
 #[derive(Debug, Clone)]
 pub(crate) struct Refusal {
-    pub(crate) nearest: Option<Nearest>,
+    pub(crate) nearest: Option<Box<Nearest>>,
     pub(crate) rejections: Vec<Rejection>,
 }
 
@@ -31,7 +31,8 @@ impl Refusal {
         const FOUND: &str = "out of reach of all schemes";
         let works = works.map_or_else(String::new, |works| format!("; {works} works"));
         match self.nearest {
-            Some(Nearest { scheme, reason, .. }) => {
+            Some(nearest) => {
+                let Nearest { scheme, reason, .. } = *nearest;
                 Error::parameter("limits", FOUND, format!("larger; nearest is {scheme}, which {reason}{works}"))
             }
             None => {
@@ -47,10 +48,15 @@ impl Refusal {
 const TENTHS: f64 = 10.0;
 /// The smallest dead zone that is tried, as a power of two, and the largest.
 const ZONES: std::ops::RangeInclusive<i32> = -30..=1;
+/// Larger computations are not tried: they take seconds to go through. So do matrices with longer sides.
+const MOST_SIZE: u64 = 1 << 14;
+const MOST_SIDE: u64 = 1 << 9;
 /// Workloads are tried no more often than this.
-const MOST_TRIED: usize = 24;
+const MOST_TRIED: usize = 20;
 /// What works is found within this part.
 const PART: u64 = 64;
+/// From this on it is a power of two.
+const LARGE: u64 = 1 << 10;
 
 /// One number of a workload, made smaller: its name, its value, and the workload with another value.
 struct Smaller {
@@ -58,6 +64,8 @@ struct Smaller {
     name: &'static str,
     value: u64,
     with: fn(&Workload, u64) -> Workload,
+    /// Whether it is the size of the computation.
+    is_size: bool,
 }
 
 /// What works, in words, as near as possible to what was asked: it was advised before it is said.
@@ -75,26 +83,36 @@ pub(super) fn suggestion(
             && workload.check().is_ok()
             && attempt(workload, client, server, limits).is_ok_and(|advice| advice.is_ok())
     };
-    if let Some(nearest) = &refusal.nearest {
-        let wider = limits.wider(&nearest.price);
-        if works(workload, &wider) {
-            let mut found = vec![format!("a limit of {}", wider.differences(limits))];
-            found.extend(nearest_smaller(workload, |smaller| works(smaller, limits)));
-            return Some(found.join(", or "));
-        }
+    let size = match workload.computation {
+        Computation::Squarings { depth: size } | Computation::Polynomial { degree: size } => size,
+        _ => workload.inputs().saturating_mul(workload.outputs()),
+    };
+    let is_small = size as u64 <= MOST_SIZE;
+    let Some(nearest) = &refusal.nearest else {
+        return nearest_smaller(workload, is_small, |smaller| works(smaller, limits));
+    };
+    // With these limits the same search has this candidate.
+    let wider = limits.wider(&nearest.price);
+    let mut found = vec![format!("a limit of {}", wider.differences(limits))];
+    if is_small {
+        found.extend(nearest_smaller(workload, true, |smaller| works(smaller, limits)));
     }
-    nearest_smaller(workload, |smaller| works(smaller, limits))
+    Some(found.join(", or "))
 }
 
-/// The first number of the workload with which, made smaller, it works, with the largest value that does.
-fn nearest_smaller(workload: &Workload, mut works: impl FnMut(&Workload) -> bool) -> Option<String> {
+/// The first number of the workload with which, made smaller, it works, with the largest value that does; of large ones its size
+/// alone.
+fn nearest_smaller(workload: &Workload, is_small: bool, mut works: impl FnMut(&Workload) -> bool) -> Option<String> {
     if workload.computation == Computation::Compare
         && matches!(workload.values, Values::Real { .. })
         && let Some(zone) = least_zone(workload, &mut works)
     {
         return Some(zone);
     }
-    for Smaller { name, value, with } in numbers(workload) {
+    for Smaller { name, value, with, is_size } in numbers(workload) {
+        if !(is_small || is_size) {
+            continue;
+        }
         let Some(most) = largest(value, |value| works(&with(workload, value))) else { continue };
         return Some(match name {
             "bits" => format!("a precision of {:.1} bits", most as f64 / TENTHS),
@@ -111,19 +129,19 @@ fn least_zone(workload: &Workload, works: &mut impl FnMut(&Workload) -> bool) ->
     Some(format!("a dead_zone of {found}"))
 }
 
-/// The largest value, within a part of it, below one that does not work, if any does from 1 up.
+/// The largest value, within a part of it, below one that does not work, if any does from 1 up; of large ones a power of two.
 fn largest(refused: u64, mut works: impl FnMut(u64) -> bool) -> Option<u64> {
     if refused <= 1 || !works(1) {
         return None;
     }
-    let (mut good, mut bad) = (1, refused);
-    while bad - good > 1.max(good / PART) {
-        // Of large ranges the logarithm is halved.
-        let middle = if bad / good > 4 {
-            (libm::sqrt(good as f64 * bad as f64) as u64).clamp(good + 1, bad - 1)
-        } else {
-            u64::midpoint(good, bad)
-        };
+    let (mut good, mut bad) = (0, (refused - 1).ilog2() + 1);
+    while good + 1 < bad {
+        let middle = u32::midpoint(good, bad);
+        if works(1 << middle) { good = middle } else { bad = middle }
+    }
+    let (mut good, mut bad) = (1 << good, refused.min(1 << bad));
+    while good < LARGE && bad - good > 1.max(good / PART) {
+        let middle = u64::midpoint(good, bad);
         if works(middle) { good = middle } else { bad = middle }
     }
     Some(good)
@@ -135,6 +153,7 @@ fn numbers(workload: &Workload) -> Vec<Smaller> {
     if let Values::Real { bits } = workload.values {
         numbers.push(Smaller {
             name: "bits",
+            is_size: false,
             value: (bits * TENTHS).ceil() as u64,
             with: |workload, tenths| {
                 let values = Values::Real { bits: tenths as f64 / TENTHS };
@@ -145,6 +164,7 @@ fn numbers(workload: &Workload) -> Vec<Smaller> {
     if workload.instances > 1 {
         numbers.push(Smaller {
             name: "instances",
+            is_size: false,
             value: workload.instances as u64,
             with: |workload, instances| Workload { instances: instances as usize, ..workload.clone() },
         });
@@ -157,10 +177,17 @@ fn numbers(workload: &Workload) -> Vec<Smaller> {
         Computation::Matrix { rows, columns } => Some(("rows and columns", rows.max(columns))),
         Computation::Compare | Computation::Table { .. } => None,
     };
-    numbers.extend(size.map(|(name, value)| Smaller { name, value: value as u64, with: with_size }));
+    let most = if matches!(workload.computation, Computation::Matrix { .. }) { MOST_SIDE } else { MOST_SIZE };
+    numbers.extend(size.map(|(name, value)| Smaller {
+        name,
+        value: (value as u64).min(most + 1),
+        with: with_size,
+        is_size: true,
+    }));
     if let Values::Integer { bits, .. } = workload.values {
         numbers.push(Smaller {
             name: "bits of an input",
+            is_size: false,
             value: u64::from(bits),
             with: |workload, bits| {
                 let result_bits = match workload.values {
