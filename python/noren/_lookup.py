@@ -15,7 +15,7 @@ from noren._files import check_regular
 from noren._noren import EncodingError
 from noren._noren.bfv import Context, LookupPlan, PreparedLookup, prepare_lookup
 from noren._noren.integers import Parameters
-from noren._rule import Numbers, Rule
+from noren._rule import Numbers, Rule, table_of
 
 NUMPY_FILE = b"\x93NUMPY"
 """How files of ``numpy.save`` begin."""
@@ -94,11 +94,7 @@ class Lookup:
             self._rule = Rule(f, self.domain)
         else:
             self._name = os.fspath(f) if isinstance(f, str | os.PathLike) else "table"
-            if isinstance(f, str | os.PathLike):
-                table = _load(f)
-            else:
-                # A masked value is none: the mask stays.
-                table = np.ma.asanyarray(f) if np.ma.isMaskedArray(f) else np.asarray(f)
+            table = _load(f) if isinstance(f, str | os.PathLike) else table_of(f)
             self.domain = _checked(table.shape)
             if domain is not None and _checked(domain) != self.domain:
                 raise EncodingError(f"the table has the shape {table.shape}, the domain is {domain}")

@@ -218,6 +218,11 @@ def name_of(points: tuple[Numbers, ...], i: int) -> str:
     return f"({points[0][i]}, {points[1][i]})" if len(points) == 2 else str(points[0][i])
 
 
+def table_of(values: object) -> NDArray[Any]:
+    """Return a table as an array; a masked value is none, so that a mask stays."""
+    return np.ma.asanyarray(values) if np.ma.isMaskedArray(values) else np.asarray(values)
+
+
 def _cut(value: object) -> object:
     """Return an integer of Python within what int64 holds, and all else as it is."""
     return max(-MOST, min(MOST, value)) if isinstance(value, int) else value

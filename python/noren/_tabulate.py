@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noren._noren import EncodingError
-from noren._rule import Rule
+from noren._rule import Rule, table_of
 
 
 def tabulate(
@@ -28,8 +28,7 @@ def tabulate(
     sizes = tuple(size for _, size in axes)
     least = tuple(start for start, _ in axes)
     if not callable(f):
-        # A masked value is none: the mask stays.
-        table = np.ma.asanyarray(f) if np.ma.isMaskedArray(f) else np.asarray(f)
+        table = table_of(f)
         if table.shape != sizes or any(least):
             raise EncodingError(f"a table of shape {table.shape} was given, {sizes} is needed, of unsigned numbers")
         rule = Rule(_table(table), sizes, at_once=True)

@@ -165,16 +165,22 @@ def _refuse(name: str, options: dict[str, Any]) -> None:
 
 def _bound(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a function of numpy by their names, without those that ask for nothing."""
-    signature = _signature(func)
-    try:
-        arguments = signature.bind(*args, **kwargs).arguments
-    except TypeError as error:
-        raise TypeError(f"{place()}: np.{func.__name__}{signature}: {error}") from None
+    call = _bind(func, args, kwargs)
+    signature, arguments = call.signature, call.arguments
     extra = arguments.pop("kwargs", {})
     first, *_ = signature.parameters
     defaults = {key: parameter.default for key, parameter in signature.parameters.items()}
     rest = {key: value for key, value in {**arguments, **extra}.items() if key != first}
     return {first: arguments[first], **_asked(rest, defaults)}
+
+
+def _bind(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> inspect.BoundArguments:
+    """Return the arguments of a function of numpy by its signature; TypeError for those that it does not take."""
+    signature = _signature(func)
+    try:
+        return signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"{place()}: np.{func.__name__}{signature}: {error}") from None
 
 
 def _signature(func: Any) -> inspect.Signature:
@@ -213,13 +219,9 @@ def _settled(result: Traced, *operands: Any) -> Traced:
 def _rearranged(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Rearrange one array, which comes first, as the function does it with positions."""
     name = func.__name__
-    signature = _signature(func)
-    try:
-        bound = signature.bind(*args, **kwargs)
-    except TypeError as error:
-        raise TypeError(f"{place()}: np.{name}{signature}: {error}") from None
+    bound = _bind(func, args, kwargs)
     first = next(iter(bound.arguments))
-    several = signature.parameters[first].kind is inspect.Parameter.VAR_POSITIONAL
+    several = bound.signature.parameters[first].kind is inspect.Parameter.VAR_POSITIONAL
     x = bound.arguments[first][0] if several else bound.arguments[first]
     if several and len(bound.arguments[first]) > 1:
         raise TraceError(f"{place()}: np.{name} of several arrays is not traced: call it for each of them")

@@ -1,6 +1,7 @@
 """One small world for all tests: a ring without security, its keys, and a check against error bounds."""
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,27 @@ from noren import ckks
 
 SEED = bytes(range(32))
 ROTATIONS = (1, -2, 3)
+
+
+def saved_at_once(saves: Sequence[Callable[[], object]]) -> list[int]:
+    """Save by threads that begin together; returns which have met no file that exists."""
+    start = threading.Barrier(len(saves))
+    won: list[int] = []
+
+    def save(at: int) -> None:
+        start.wait()
+        try:
+            saves[at]()
+            won.append(at)
+        except FileExistsError:
+            pass
+
+    threads = [threading.Thread(target=save, args=(at,)) for at in range(len(saves))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return won
 
 
 @dataclass(frozen=True)

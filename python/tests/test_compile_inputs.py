@@ -2,13 +2,14 @@
 
 import os
 import stat
-import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from conftest import saved_at_once
 
 import noren
 from noren import Input, _files, compiler
@@ -126,22 +127,7 @@ def test_of_keys_saved_at_once_one_stays(tmp_path: Path, monkeypatch: pytest.Mon
         monkeypatch.setattr(Path, "hardlink_to", no_links)
     for turn in range(10):
         path = tmp_path / str(turn)
-        won: list[int] = []
-        start = threading.Barrier(4)
-
-        def save(at: int, path: Path = path, won: list[int] = won, start: threading.Barrier = start) -> None:
-            start.wait()
-            try:
-                Keys(bytes([at]) * 1000).save(path)
-                won.append(at)
-            except FileExistsError:
-                pass
-
-        threads = [threading.Thread(target=save, args=(at,)) for at in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        won = saved_at_once([partial(Keys(bytes([at]) * 1000).save, path) for at in range(4)])
         assert len(won) == 1
         assert path.read_bytes() == bytes(won) * 1000
     assert len(list(tmp_path.iterdir())) == 10

@@ -3,14 +3,14 @@
 import os
 import socket
 import stat
-import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import World
+from conftest import World, saved_at_once
 
 from noren import bfv, bootstrapping, ckks, programs, tfhe
 
@@ -70,22 +70,7 @@ def test_secret_keys_are_for_their_owner_whatever_was_there(every_key: dict[str,
 
 def test_of_threads_that_save_at_once_one_succeeds(world: World, tmp_path: Path) -> None:
     for path in (tmp_path / str(turn) for turn in range(10)):
-        barrier = threading.Barrier(4)
-        won: list[int] = []
-
-        def save(racer: int, path: Path = path, barrier: threading.Barrier = barrier, won: list[int] = won) -> None:
-            barrier.wait()
-            try:
-                world.keys.secret.save(path)
-                won.append(racer)
-            except FileExistsError:
-                pass
-
-        racers = [threading.Thread(target=save, args=(racer,)) for racer in range(4)]
-        for racer in racers:
-            racer.start()
-        for racer in racers:
-            racer.join()
+        won = saved_at_once([partial(world.keys.secret.save, path)] * 4)
         assert len(won) == 1
 
 

@@ -7,13 +7,14 @@ use clap::{Args, ValueEnum};
 use noren::advisor::{
     Accuracy, Computation, Device, Limits, Objective, Party, PeerEstimate, Price, Report, Values, Workload, advise,
 };
-use noren_rlwe::wire::file::{self, Access};
+use noren_rlwe::wire::file::Access;
 use serde::Serialize;
 
 use crate::calibrate;
 use crate::console::Console;
 use crate::describe::words::bytes;
 use crate::failure::Failure;
+use crate::files::read_text;
 use crate::outputs::{Content, Force, Output};
 
 /// Says which scheme and parameters suit a computation, and what they cost both parties
@@ -183,10 +184,7 @@ fn parse_mebibytes(text: &str) -> Result<u64, String> {
 impl Arguments {
     fn workload(&self) -> Result<Workload, Failure> {
         if let Some(path) = &self.workload {
-            let bytes = file::read(path, MAX_WORKLOAD)?;
-            let text = str::from_utf8(&bytes);
-            let text = text.map_err(|error| Failure::input(path, "the file", error, "a workload as JSON"))?;
-            return Ok(Workload::parse(text)?);
+            return Ok(Workload::parse(&read_text(path, MAX_WORKLOAD, "a workload as JSON")?)?);
         }
         let needs = |what: &'static str, found: Option<usize>| {
             let missing = || Failure::Unsuitable { what, found: "left out".to_owned(), needed: "a number".to_owned() };

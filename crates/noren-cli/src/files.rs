@@ -5,6 +5,7 @@ use std::path::Path;
 use noren::lookup::LookupKeyFile;
 use noren::wire::{ExpandedFileKey, FileContext, FileKey, Kind, Limits, Object};
 use noren::{EvaluationKeys, Security, bfv, tfhe};
+use noren_rlwe::wire::file;
 use noren_rlwe::wire::header::Header;
 use noren_rlwe::wire::items::Items;
 use noren_rlwe::wire::key_file::KeyFile;
@@ -15,6 +16,12 @@ use crate::describe::Describe;
 use crate::failure::Failure;
 use crate::streams::names_standard_input;
 use crate::takes::Takes;
+
+/// Reads a text of at most so many bytes; `needed` says what it holds.
+pub(crate) fn read_text(path: &Path, max_bytes: u64, needed: &str) -> Result<String, Failure> {
+    let text = String::from_utf8(file::read(path, max_bytes)?);
+    text.map_err(|error| Failure::input(path, "the file", error.utf8_error(), needed))
+}
 
 /// Reads a key with its parameters; refuses those that promise too little security.
 pub(crate) fn read_key<C: FileContext<Parameters: Describe>, K: FileKey<C>>(

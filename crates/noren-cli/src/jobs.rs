@@ -27,7 +27,7 @@ pub(crate) struct Encryption<'a> {
     pub(crate) bounds: Option<&'a Path>,
     /// The exclusive bound of the numbers of each column, or of all columns; nothing for numbers that are not looked up.
     pub(crate) domain: &'a [usize],
-    /// What numbers of another table are below that these are looked up together with.
+    /// The exclusive bound of the numbers of another table, which are looked up together with these.
     pub(crate) beside: Option<usize>,
     /// The types of the columns, or one for all.
     pub(crate) types: &'a [Element],

@@ -301,8 +301,8 @@ fn remove_leftovers(directory: &Path) {
         if !ours || entry.file_type().is_ok_and(|found| !found.is_dir()) {
             continue;
         }
-        // What cannot be removed stays hidden. The lock is held meanwhile; a directory without one is about to get it, or was
-        // being removed, and then it is empty.
+        // A file that cannot be removed stays hidden. The lock is held meanwhile; a directory without one is about to get it, or
+        // was being removed, and then it is empty.
         let _ = match regular::open_leftover(&entry.path().join(LOCK)) {
             Ok(lock) if lock.try_lock().is_ok() => remove_hidden(&entry.path()),
             Ok(_) => Ok(()),

@@ -8,6 +8,7 @@ use clap::Args;
 use noren::wire::{Form, Object};
 use noren_rlwe::wire::file::{self, Access};
 use noren_rlwe::wire::publish::{Destination, Existing};
+use noren_rlwe::wire::regular;
 
 use crate::console::Console;
 use crate::failure::Failure;
@@ -159,10 +160,7 @@ impl Output {
 
 /// Refuses an output that exists and is no regular file, also behind links: a rename would put a file in the place of a device.
 pub(crate) fn refuse_special(path: &Path) -> Result<(), Failure> {
-    match fs::metadata(path) {
-        Ok(found) if !found.is_file() => Err(Failure::NotRegular { path: path.to_owned() }),
-        _ => Ok(()),
-    }
+    regular::check_place(path).map_err(|_| Failure::NotRegular { path: path.to_owned() })
 }
 
 /// Bytes of a file.

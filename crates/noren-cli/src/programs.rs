@@ -5,13 +5,13 @@ use std::path::Path;
 
 use noren::programs::Program;
 use noren::programs::ProgramPlan;
-use noren_rlwe::wire::file;
 use serde::Serialize;
 
 use crate::describe::Ckks;
 use crate::describe::ring::evaluation_key;
 use crate::describe::words::{bytes, count, error};
 use crate::failure::Failure;
+use crate::files::read_text;
 
 /// The most bytes that are read of a model.
 const MAX_BYTES: u64 = 1 << 28;
@@ -60,9 +60,8 @@ pub(crate) fn programs(names: &[String], models: &[String]) -> Result<Vec<Progra
 /// The program of this name with the model in a file.
 pub(crate) fn program(name: &str, model: Option<&Path>) -> Result<Program, Failure> {
     let Some(path) = model else { return Ok(Program::parse(name, None)?) };
-    let bytes = file::read(path, MAX_BYTES)?;
-    let json = str::from_utf8(&bytes).map_err(|error| Failure::input(path, "the file", error, "a model as JSON"))?;
-    Program::parse(name, Some(json)).map_err(Failure::file(path))
+    let json = read_text(path, MAX_BYTES, "a model as JSON")?;
+    Program::parse(name, Some(&json)).map_err(Failure::file(path))
 }
 
 /// Whether a program cannot be without a model.

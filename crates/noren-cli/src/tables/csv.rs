@@ -135,7 +135,7 @@ fn without_blank_end<'a>(path: &Path, bytes: &'a [u8], separator: u8) -> Result<
     const MARK: &[u8] = b"\xef\xbb\xbf";
     let start = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
     let (mut quotes, mut line, mut opened) = (Quotes::Before, 1, 1);
-    // Where the blank lines begin that end here, and which line is the first of them.
+    // The end of the last line that is not blank, the first blank line behind it, and whether this line is not blank.
     let (mut end, mut blank, mut content) = (start, None, false);
     for (index, &byte) in bytes.iter().enumerate().skip(start) {
         let before = quotes;
@@ -171,8 +171,9 @@ enum Quotes {
     Before,
     /// In a field within quotes.
     Within,
-    /// In a field without them, or behind a quote that may close one or be doubled.
+    /// In a field without them.
     Without,
+    /// Behind a quote that closes a field, or is the first of two that stand for one.
     Closing,
 }
 

@@ -236,7 +236,7 @@ fn tables_get_new_levels_and_programs_bootstrap_by_themselves() {
     sandbox.done(&eval(&["mean"], ["table.ct", "-o", "mean.ct"]));
     sandbox.done(&["decrypt", "--key", "keys/secret.key", "mean.ct", "-o", "mean.csv"]);
     assert!(within(&sandbox.numbers("mean.csv", 1), &[0.625]));
-    // What the keys lack is added to where they lie.
+    // Missing keys are added to the directory of the others.
     std::fs::rename(sandbox.path("keys"), sandbox.path("far")).expect("a directory");
     sandbox.write("wide.csv", table().as_bytes());
     sandbox.done(&["encrypt", "--key", "far/public.key", "wide.csv", "-o", "wide.ct"]);

@@ -161,7 +161,7 @@ fn x_and_y_of_two_tables_may_have_domains_of_their_own() {
     sandbox.refused(&second, &["encrypt with --columns y --domain 7 --beside 16\n"]);
     encrypt("x.csv", "x.ct", "--domain 17");
     sandbox.refused(&eval, &["x.ct: column 1", "encrypt with --domain 16\n"]);
-    // What was advised.
+    // The options of the advice.
     encrypt("x.csv", "x.ct", "--domain 16");
     encrypt("y.csv", "y.ct", "--columns y --domain 7 --beside 16");
     sandbox.done(&eval);

@@ -90,7 +90,7 @@ impl CkksPlan {
             Approximations { error: precision * SHARE_OF_APPROXIMATIONS, dead_zone: options.dead_zone };
         let mut bits = SPARE_BITS - libm::log2(precision);
         let mut max_abs = graph.outputs().iter().map(|&at| graph.node(at).range.magnitude()).fold(1.0, f64::max);
-        // What the first prime holds: constants too.
+        // The largest value that the first prime must hold, constants among them.
         let mut room = max_abs;
         let wanted = slots_of(graph);
         let (mut slots, mut last) = (1, f64::INFINITY);

@@ -114,7 +114,7 @@ fn read(output: &Output<ClearVector>, shape: &[usize], slots: usize) -> Vec<f64>
     indices(shape).map(value).collect()
 }
 
-/// What a layout says of slots is true of all: copies and zeros are there, and vectors repeat.
+/// Checks the slots of a value against its layout: copies and zeros, and the period.
 fn check_all_slots(output: &Output<ClearVector>, shape: &[usize], expected: &[f64], slots: usize) {
     let Output { parts, layout } = output;
     let known = layout.is_known();

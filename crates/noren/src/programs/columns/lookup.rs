@@ -32,6 +32,32 @@ enum Tables {
     Large(LargeLookup),
 }
 
+impl Tables {
+    /// The tables of a function from values of elements to the word of its value.
+    fn new(context: &Context, inputs: &[Element], output: Element, word: impl Fn(&[i128]) -> u64) -> Result<Self> {
+        let parameters = context.parameters();
+        Ok(match (inputs, output) {
+            ([Element::Digit], Element::Digit) => Self::One(Lookup::new(context, |x| word(&[i128::from(x)]))?),
+            ([Element::Digit, Element::Digit], Element::Digit) => {
+                Self::Two(BivariateLookup::new(context, |x, y| word(&[i128::from(x), i128::from(y)]))?)
+            }
+            ([Element::Unsigned(_) | Element::Signed(_)], _)
+            | ([Element::Unsigned(_) | Element::Signed(_), Element::Unsigned(_) | Element::Signed(_)], _)
+                if output != Element::Digit =>
+            {
+                let digits = inputs.iter().map(|input| input.digits(parameters)).sum::<Result<usize>>()?;
+                let outputs = output.digits(parameters)?;
+                Self::Large(LargeLookup::new(context, digits, outputs, |x| word(&split(inputs, x)))?)
+            }
+            _ => {
+                let kinds: Vec<String> = inputs.iter().map(ToString::to_string).collect();
+                let needed = "one or two digits to a digit, or one or two integers to an integer or a truth value";
+                return Err(Error::parameter("kinds of a lookup", format!("{} to {output}", kinds.join(", ")), needed));
+            }
+        })
+    }
+}
+
 impl ColumnLookup {
     /// The tables of a function of elements of these kinds, whose values are elements of `output`.
     ///
@@ -55,26 +81,7 @@ impl ColumnLookup {
             // It has more bits than outputs, which refuse it; the refusal below names it.
             u64::MAX
         };
-        let tables = || match (inputs, output) {
-            ([Element::Digit], Element::Digit) => Ok(Tables::One(Lookup::new(context, |x| word(&[i128::from(x)]))?)),
-            ([Element::Digit, Element::Digit], Element::Digit) => {
-                Ok(Tables::Two(BivariateLookup::new(context, |x, y| word(&[i128::from(x), i128::from(y)]))?))
-            }
-            ([Element::Unsigned(_) | Element::Signed(_)], _)
-            | ([Element::Unsigned(_) | Element::Signed(_), Element::Unsigned(_) | Element::Signed(_)], _)
-                if output != Element::Digit =>
-            {
-                let digits = inputs.iter().map(|input| input.digits(parameters)).sum::<Result<usize>>()?;
-                let outputs = output.digits(parameters)?;
-                Ok(Tables::Large(LargeLookup::new(context, digits, outputs, |x| word(&split(inputs, x)))?))
-            }
-            _ => {
-                let kinds: Vec<String> = inputs.iter().map(ToString::to_string).collect();
-                let needed = "one or two digits to a digit, or one or two integers to an integer or a truth value";
-                Err(Error::parameter("kinds of a lookup", format!("{} to {output}", kinds.join(", ")), needed))
-            }
-        };
-        let tables = tables();
+        let tables = Tables::new(context, inputs, output, word);
         if let Some(value) = outside.get() {
             let range = output.range(parameters);
             let needed =

@@ -250,7 +250,7 @@ impl NoiseModel {
         Ok(ModelPlaintext { values: padded, level: operand.level, estimate })
     }
 
-    /// Refuses constants that so many limbs do not hold at a scale, as the scheme does.
+    /// Refuses a constant that overflows the modulus of `limbs` limbs at a scale, as the scheme does.
     fn check_fits(&self, value: f64, limbs: usize, scale: &Scale) -> Result<()> {
         let limit = room(&self.parameters, limbs, scale);
         if value.abs() < limit && scale.round_multiple(value).is_some() {
