@@ -52,7 +52,7 @@ def test_real_numbers_have_an_error_within_what_is_asked() -> None:
 def test_every_device_has_a_price_and_slower_ones_a_higher() -> None:
     devices = noren.advisor.devices()
     assert [device.name for device in devices if device.measured] == ["server"]
-    prices = [advise("compare", integer=8, client=device.name)[0] for device in devices]
+    prices = [advise("compare", integer=8, client=device.name, objective="server")[0] for device in devices]
     times = [price.keys_seconds + price.encrypt_seconds for price in prices]
     assert times == sorted(times)
     assert len({price.server_seconds for price in prices}) == 1

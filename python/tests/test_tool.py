@@ -158,12 +158,12 @@ ROUNDED = ("0.99999999999999999999", "9007199254740992.5", "4503599627370496.25"
 
 def whole_texts(rng: np.random.Generator) -> Iterator[str]:
     """Yield texts of numbers: near powers of two, with points, exponents, signs and zeros, and any digits."""
-    for power in (8, 16, 32, 52, 53, 54, 62, 63, 64):
+    for power in (8, 32, 53, 54, 63, 64):
         for off in (-1, 0, 1):
             yield from (str(2**power + off), str(-(2**power) + off))
     yield from (*ROUNDED, "90071992547409930e-1")
     yield from ("-0", "-0.0", "0e9", "1e22", "+7", ".5e1", "5.", "1E2", "1e400", "nan", "inf", "0x10", "1_0", "7 7")
-    for _ in range(200):
+    for _ in range(40):
         digits = "".join(str(rng.integers(10)) if rng.random() < 0.6 else "0" for _ in range(rng.integers(1, 24)))
         at = int(rng.integers(len(digits) + 1))
         point = f"{digits[:at]}.{digits[at:]}" if rng.random() < 0.5 else digits
@@ -214,12 +214,10 @@ def test_texts_are_whole_numbers_exactly_or_refused(tmp_path: Path, element: str
     (tmp_path / "t.csv").write_text("a\n" + "".join(f"{text}\n" for text in taken))
     done = tool(*encrypt, "t.csv", "-o", "t.ct", directory=tmp_path)
     assert done.returncode == 0, done.stderr
-    signed = ["--signed"] if element == "modulo" else []
     decrypt = ("decrypt", "--key", "keys/secret.key", "t.ct", *weak)
     for name in ("out.csv", "out.npy"):
         done = tool(*decrypt, "-o", name, directory=tmp_path)
         assert done.returncode == 0, done.stderr
-    assert tool(*decrypt, "-o", "s.csv", *signed, directory=tmp_path).returncode == 0
     needed = [int(Fraction(Decimal(text))) for text in taken]
     found = [int(line) for line in (tmp_path / "out.csv").read_text().split()[1:]]
     if element == "modulo":

@@ -253,7 +253,7 @@ fn mapped_keys_of_lookups_give_the_same_results_until_they_change() {
     own.write_expanded(path.as_path()).expect("room");
     let mapped = LookupKeyFile::map(&path, &Limits::default()).expect("undamaged");
     let encryptor = bfv::Encryptor::symmetric(&own.context, &secret, seed(3)).expect("its key");
-    let x = bfv::Encoder::new(&own.context).encode(&[2; 32]).and_then(|x| encryptor.encrypt(&x));
+    let x = own.plan.layout().encode(&bfv::Encoder::new(&own.context), &[2; 8], 4).and_then(|x| encryptor.encrypt(&x));
     let x: bfv::Ciphertext = x.expect("in range");
     // The evaluator has keys in memory, so that the keys of lookups alone have changed.
     let evaluator = bfv::Evaluator::new(&own.context, own.evaluation.clone()).expect("its keys");

@@ -135,7 +135,7 @@ fn what_cannot_be_right_is_not_written() {
     sandbox.integers("composite.params", 10, 12288, 3);
     sandbox.done(&["keygen", "--out", "composite", "--integers", "composite.params"]);
     let encrypt = ["encrypt", "--key", "composite/public.key", "table.csv", "-o", "composite.ct"];
-    sandbox.refused(&encrypt, &["table.csv", "12288", "a prime that is 1 modulo 2048"]);
+    sandbox.refused(&encrypt, &["table.csv", "12288", "a prime below 2^50 that is 1 modulo 2048"]);
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use noren_rlwe::error::{Error, Result};
 
 use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Scheme};
-use crate::advisor::helper::helped;
 use crate::advisor::price::Party;
 use crate::advisor::torus::TorusDraft;
+use crate::advisor::two_seeds::helped;
 use crate::advisor::workload::{Computation, Values, Workload};
 use crate::radix::{Comparison, Cost, Operation, Shape};
 use crate::schemes::tfhe::Preset;

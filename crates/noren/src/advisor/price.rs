@@ -104,3 +104,11 @@ impl Price {
         }
     }
 }
+
+/// What is left to a client whose keys another device makes.
+pub(super) struct Left {
+    /// Making its secrets, in seconds.
+    pub(super) secrets_seconds: f64,
+    /// The most memory.
+    pub(super) memory: u64,
+}

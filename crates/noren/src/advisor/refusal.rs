@@ -2,9 +2,9 @@
 
 use noren_rlwe::error::Error;
 
-use crate::advisor::advice::{Limits, attempt};
 use crate::advisor::candidate::{Rejection, Scheme};
-use crate::advisor::price::{Party, Price};
+use crate::advisor::limits::Limits;
+use crate::advisor::price::Price;
 use crate::advisor::workload::{Computation, Values, Workload};
 
 /// The candidate that exceeds its limits least.
@@ -68,20 +68,17 @@ struct Smaller {
     is_size: bool,
 }
 
-/// What works, in words, as near as possible to what was asked: it was advised before it is said.
+/// What works, in words, as near as possible to what was asked: `advised` said of it that it works, before it is said.
 pub(super) fn suggestion(
     workload: &Workload,
-    client: &Party,
-    server: &Party,
     limits: &Limits,
     refusal: &Refusal,
+    advised: impl Fn(&Workload, &Limits) -> bool,
 ) -> Option<String> {
     let mut left = MOST_TRIED;
     let mut works = |workload: &Workload, limits: &Limits| {
         left = left.saturating_sub(1);
-        left > 0
-            && workload.check().is_ok()
-            && attempt(workload, client, server, limits).is_ok_and(|advice| advice.is_ok())
+        left > 0 && workload.check().is_ok() && advised(workload, limits)
     };
     let size = match workload.computation {
         Computation::Squarings { depth: size } | Computation::Polynomial { degree: size } => size,

@@ -3,8 +3,7 @@
 use noren_rlwe::error::Result;
 use noren_rlwe::parameters::Parameters;
 
-use crate::advisor::helper::Left;
-use crate::advisor::price::{Party, Price};
+use crate::advisor::price::{Left, Party, Price};
 use crate::advisor::ring::RingMeter;
 use crate::advisor::work::{Unit, Work};
 use crate::circuits::recorder::{CircuitUsage, Operation};

@@ -2,9 +2,8 @@
 
 use noren_rlwe::error::{Error, Result};
 
-use crate::advisor::helper::Left;
 use crate::advisor::machine::{Machine, TorusCosts};
-use crate::advisor::price::{Party, Price};
+use crate::advisor::price::{Left, Party, Price};
 use crate::advisor::slots::PROCESS_BYTES;
 use crate::schemes::tfhe::{Parameters, Preset};
 

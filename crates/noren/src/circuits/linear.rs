@@ -281,10 +281,11 @@ impl<T: Scalar> LinearMap<T> {
             let needed = format!("at least {}, the dimension of the map", self.dimension);
             return Err(Error::Length { what: "slots of the vector", found: slots, needed });
         }
-        // What the factors take at least, which come one by one.
-        // One that bootstraps has any number of levels.
-        let limbs = ev.level(operand).checked_add(1).unwrap_or(1);
-        memory::ask_for::<u64>(self.diagonals.len().saturating_mul(slots).saturating_mul(limbs))?;
+        if ev.engine().is_some() {
+            // What the factors take at least, which come one by one. An evaluator that bootstraps has any number of levels.
+            let limbs = ev.level(operand).checked_add(1).unwrap_or(1);
+            memory::ask_for::<u64>(self.diagonals.len().saturating_mul(slots).saturating_mul(limbs))?;
+        }
         let (babies, giants) = self.steps(self.baby_steps);
         let babies: Vec<isize> = babies.into_iter().collect();
         let period = if self.repetition.is_some() { self.dimension } else { slots }.cast_signed();

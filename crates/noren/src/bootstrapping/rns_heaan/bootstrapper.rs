@@ -79,12 +79,12 @@ impl Bootstrapper {
     /// bounds.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`]; [`Error::LevelExhausted`] if there is one limb only, [`Error::Parameters`] if there are so
+    /// [`Error::ParameterMismatch`]; [`CkksError::TooLowToBootstrap`] if there is one limb only, [`Error::Parameters`] if there are so
     /// many that nothing would be gained, if the magnitude is above [`MAX_MAGNITUDE`], or if at double level 0 the message is
     /// too large for `q_0 / rho`, or far below it.
     ///
     /// [`Error::ParameterMismatch`]: noren_rlwe::error::Error::ParameterMismatch
-    /// [`Error::LevelExhausted`]: noren_rlwe::error::Error::LevelExhausted
+    /// [`CkksError::TooLowToBootstrap`]: crate::schemes::ckks::error::CkksError::TooLowToBootstrap
     /// [`Error::Parameters`]: noren_rlwe::error::Error::Parameters
     /// [`MAX_MAGNITUDE`]: crate::bootstrapping::MAX_MAGNITUDE
     pub fn bootstrap(&self, a: &Ciphertext) -> Result<Ciphertext> {

@@ -3,16 +3,8 @@
 use noren_rlwe::error::Result;
 
 use crate::advisor::candidate::Candidate;
-use crate::advisor::price::{Party, Price};
+use crate::advisor::price::{Left, Party, Price};
 use crate::advisor::rank::is_slower;
-
-/// What is left to a client whose keys another device makes.
-pub(super) struct Left {
-    /// Making its secrets, in seconds.
-    pub(super) secrets_seconds: f64,
-    /// The most memory.
-    pub(super) memory: u64,
-}
 
 /// The same with keys of a stronger device, if the client is slower than its server: the client draws two seeds, makes the secrets
 /// from them, and encrypts; the stronger device makes the same secrets and all keys. It has the costs of the server on one thread,
