@@ -119,11 +119,19 @@ fn nearest_smaller(workload: &Workload, is_small: bool, mut works: impl FnMut(&W
     None
 }
 
-/// The smallest power of two that works as dead zone.
+/// The smallest power of two that works as dead zone, by halving: what works with a zone works with a larger one.
 fn least_zone(workload: &Workload, works: &mut impl FnMut(&Workload) -> bool) -> Option<String> {
-    let mut zones = ZONES.map(|exponent| libm::exp2(f64::from(exponent)));
-    let found = zones.find(|&zone| works(&Workload { dead_zone: Some(zone), ..workload.clone() }))?;
-    Some(format!("a dead_zone of {found}"))
+    let of = |exponent: i32| libm::exp2(f64::from(exponent));
+    let mut tried = |exponent: i32| works(&Workload { dead_zone: Some(of(exponent)), ..workload.clone() });
+    let (mut refused, mut found) = (ZONES.start() - 1, *ZONES.end());
+    if !tried(found) {
+        return None;
+    }
+    while refused + 1 < found {
+        let middle = i32::midpoint(refused, found);
+        if tried(middle) { found = middle } else { refused = middle }
+    }
+    Some(format!("a dead_zone of {}", of(found)))
 }
 
 /// The largest value, within a part of it, below one that does not work, if any does from 1 up; of large ones a power of two.
