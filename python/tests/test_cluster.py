@@ -71,6 +71,8 @@ def cluster(owner: Owner, directory: Path) -> Iterator[Cluster]:
     """A cluster of three workers; other keys use the same processes."""
     with on_it(owner.keys.evaluation, directory, workers=3) as started:
         yield started
+    # Clusters of other keys may not be closed yet.
+    ray.shutdown()
 
 
 def on_it(keys: Any, directory: Path, **options: Any) -> Cluster:
