@@ -42,7 +42,7 @@ def test_random_programs_are_right_or_refused(worker: Worker, scheme: str) -> No
         report = worker.run(f"{scheme}:{seed}")
         assert report["finding"] is None, show_finding(report)
         right += sum(report["right"].values())
-    assert right > SHORT[scheme]
+    assert right >= SHORT[scheme]
 
 
 @pytest.mark.parametrize(

@@ -234,8 +234,8 @@ def test_texts_are_whole_numbers_exactly_or_refused(tmp_path: Path, element: str
 
 
 def test_texts_that_floating_point_rounds_stay_within_the_stated_error(tmp_path: Path) -> None:
-    # The scale with the smallest error that parameters have: rounding to 53 bits must be within it.
-    parameters = ckks.Parameters(6, [50, 50], [50], log_scale=50, security=None)
+    # The scale with the smallest error at which sums fit the first prime: rounding to 53 bits must be within it.
+    parameters = ckks.Parameters(6, [50, 50], [50], log_scale=47, security=None)
     (tmp_path / "p.params").write_bytes(bytes(parameters))
     weak = ("--min-security", "none")
     keys = ["keygen", "--out", "keys", "--program", "sum", "--rows", "1", "--columns", "1", "--params", "p.params"]
