@@ -69,8 +69,9 @@ pub struct Report<'a, W = Workload> {
 /// The ways to do a workload, ordered by what is to be short.
 ///
 /// # Errors
-/// [`Error::Parameters`] for a workload that no scheme can be asked for, limits that are no times, or a machine without costs
-/// of the threads; if no scheme can do the workload within the limits, with the nearest that is possible, which was tried.
+/// [`Error::Parameters`](noren_rlwe::error::Error::Parameters) for a workload that no scheme can be asked for, limits that are
+/// no times, or a machine without costs of the threads; if no scheme can do the workload within the limits, with the nearest that
+/// is possible, which was tried.
 ///
 /// # Examples
 /// ```
