@@ -14,7 +14,7 @@ SHOWN = [(1 << log_n, limbs) for log_n in (10, 12, 14, 15) for limbs in (1, 4, 1
 
 
 def walk(results: Results, n: int, limbs: int, bits: int, way: str) -> Record | None:
-    """Return the record of a walk over so many moduli of so many bits."""
+    """Return the record of a walk over `limbs` moduli of `bits` bits."""
     rows = limbs * (2 if bits == 60 else 1)
     fields = {"suite": "fused", "library": "noren", "op": PASSES[way], "n": n, "limbs": rows, "modulus_bits": bits}
     return results.one(**fields)

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::streams::names_standard_input;
 use crate::takes::Takes;
 
-/// Reads a text of at most so many bytes; `needed` says what it holds.
+/// Reads a text of at most `max_bytes` bytes; `needed` says what it holds.
 pub(crate) fn read_text(path: &Path, max_bytes: u64, needed: &str) -> Result<String, Failure> {
     let text = String::from_utf8(file::read(path, max_bytes)?);
     text.map_err(|error| Failure::input(path, "the file", error.utf8_error(), needed))

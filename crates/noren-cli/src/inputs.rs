@@ -71,12 +71,12 @@ impl Inputs {
         self.signer.as_ref()
     }
 
-    /// What a signature must say of a file that may be anything.
+    /// The statements that a signature needs for a file of any kind.
     pub(crate) const fn wanted_of_any(&self, any_name: bool) -> Wanted<'static> {
         Wanted { any_name, kinds: &[], owner: self.owner }
     }
 
-    /// What a signature must say of the file of an argument.
+    /// The statements that a signature needs for the file of an argument.
     fn wanted(&self, takes: &Takes) -> Wanted<'static> {
         Wanted { any_name: false, kinds: takes.kinds, owner: self.owner.filter(|_| takes.has_owner) }
     }

@@ -169,7 +169,7 @@ pub(crate) fn size(path: &Path) -> Result<u64, Failure> {
     Ok(found.len())
 }
 
-/// What a report calls the terminal.
+/// The name of the terminal in reports.
 const TERMINAL: &str = "to the terminal";
 
 /// How hidden names begin and end.

@@ -25,7 +25,7 @@ const DEGREES: std::ops::RangeInclusive<u32> = 10..=15;
 /// The bits of a modulus, of the primes that make it, and how many of them.
 const MODULI: [(u32, u32, usize); 2] = [(50, 50, 1), (60, 30, 2)];
 
-/// What is walked through: three vectors of rows, and the modulus of each row.
+/// The operands of a walk: three vectors of rows, and the modulus of each row.
 struct Walk {
     moduli: Vec<Modulus>,
     a: Vec<AlignedVec<u64>>,

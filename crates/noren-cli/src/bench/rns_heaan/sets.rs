@@ -21,7 +21,7 @@ pub(in crate::bench) fn sets(degrees: &[u32]) -> Result<Vec<ParametersSpec>, Fai
     degrees.iter().map(set).collect()
 }
 
-/// What all records of a set and a number of threads have.
+/// The fields that all records of a set and a number of threads share.
 pub(super) struct Setting<'a> {
     pub(super) parameters: &'a Parameters,
     pub(super) threads: usize,

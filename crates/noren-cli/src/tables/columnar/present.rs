@@ -130,7 +130,7 @@ fn schema(format: Format, bytes: &Bytes) -> Result<SchemaRef, ArrowError> {
     }
 }
 
-/// Asks for the memory of so many rows: their numbers, as they are read and as they are returned.
+/// Asks for the memory of `rows` rows: their numbers, as they are read and as they are returned.
 fn ask_for(rows: usize, columns: usize) -> Result<(), Failure> {
     memory::ask_for::<[f64; 3]>(rows.saturating_mul(columns)).map_err(|missing| noren::Error::from(missing).into())
 }
