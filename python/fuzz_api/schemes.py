@@ -9,6 +9,7 @@ from fuzz_api import (
     bootstrapping,
     ckks,
     ckks_verbs,
+    compiler,
     cyclotomic,
     files,
     integers,
@@ -37,6 +38,7 @@ SCHEMES: dict[str, Scheme] = {
         Scheme("bootstrapping", bootstrapping.World, bootstrapping.VERBS, first=2, steps=(4, 9), weight=0.4),
         Scheme("signatures", signatures.World, signatures.VERBS, weight=0.3, each=True),
         Scheme("switching", switching.World, switching.VERBS, first=2, steps=(5, 12), weight=0.6),
+        Scheme("compiler", compiler.World, compiler.VERBS, steps=(2, 4), weight=0.6),
         Scheme("tool", tool.World, tool.VERBS, first=1, steps=(3, 6), weight=0.15),
     )
 }

@@ -22,6 +22,7 @@ SHORT = {
     "tables": 25,
     "lookups": 12,
     "bootstrapping": 8,
+    "compiler": 25,
     "signatures": 8,
     "tool": 3,
     "cluster": 40,
