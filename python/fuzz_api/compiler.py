@@ -71,6 +71,7 @@ NUMBERS = ("add", "sub", "mul", "scale", "shift", "tanh", "abs", "maximum", "whe
 # integers grow beyond their widest types.
 LIMITS = (
     "the nearest that is possible",
+    "a much larger one",
     "levels, one after the other",
     "use smaller ranges",
     "int64",
@@ -130,7 +131,7 @@ def compiled(function: Function, inputs: list[Input], options: dict[str, Any], t
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "function"
         f.save(path)
-        return noren.Compiled.load(path, min_security=0)
+        return noren.compiler.Compiled.load(path, min_security=0)
 
 
 def values_of(rng: Rng, spec: Input, *, integers: bool) -> Any:

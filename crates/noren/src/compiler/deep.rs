@@ -1,7 +1,7 @@
 //! Parameters of CKKS with bootstraps for a graph, and the model of its noise.
 
 use noren_math::random::Seed;
-use noren_rlwe::error::{Error, Result};
+use noren_rlwe::error::{Error, Result, SchemeError};
 use noren_rlwe::security::Security;
 
 use crate::bootstrapping::{self, BootstrapPlan, MAX_MAGNITUDE, Mode, Preset};
@@ -30,6 +30,8 @@ const FINER: f64 = 1.0 / 16.0;
 
 /// The factor from one precision to the next, and how many are tried, to say which is possible.
 const WIDER: f64 = 2.0;
+/// The same where no bound was found.
+const MUCH_WIDER: f64 = 4.0;
 const WIDER_ROUNDS: usize = 4;
 
 /// Parameters of CKKS with bootstraps for a graph.
@@ -54,13 +56,14 @@ impl DeepPlan {
         };
         let reason = "bootstraps add errors of their own. Narrower ranges, fewer steps or a larger precision= help";
         // Polynomials are less precise for a larger precision: it is named only once it was tried.
-        let mut wider = nearest / MARGIN;
+        let (mut wider, factor) =
+            if nearest.is_finite() { (nearest / MARGIN, WIDER) } else { (precision * MUCH_WIDER, MUCH_WIDER) };
         for _ in 0..WIDER_ROUNDS {
             let nearest = in_few_digits(wider);
-            if nearest.is_finite() && Self::within(graph, options, nearest)?.is_ok() {
+            if Self::within(graph, options, nearest)?.is_ok() {
                 return Err(CompileError::Precision { wanted: precision, nearest, reason: reason.to_owned() }.into());
             }
-            wider *= WIDER;
+            wider *= factor;
         }
         Err(Error::parameter("precision", precision, format!("a much larger one: {reason}")))
     }
@@ -84,12 +87,16 @@ impl DeepPlan {
             let mut last = f64::INFINITY;
             for _ in 0..MOST_ROUNDS {
                 let plan = Self::with(graph, parameters.clone(), slots, approximations)?;
-                let bound = plan.predicted(graph)?.outputs.into_iter().fold(0.0, f64::max);
+                let bound = match plan.predicted(graph) {
+                    Ok(predicted) => predicted.outputs.into_iter().fold(0.0, f64::max),
+                    Err(error) if error.downcast_ref() == Some(&Overgrown) => f64::INFINITY,
+                    Err(error) => return Err(error),
+                };
                 nearest = nearest.min(bound);
                 if bound <= precision * MARGIN {
                     return Ok(Ok(plan));
                 }
-                if bound > last * HELPS {
+                if bound.is_infinite() || bound > last * HELPS {
                     break;
                 }
                 last = bound;
@@ -126,6 +133,15 @@ impl DeepPlan {
         Ok(Predicted { bounds, outputs: outputs.iter().map(|parts| model.bound(parts)).collect() })
     }
 }
+
+/// An intermediate result that would be small enough to be bootstrapped, but for the bound on its error.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(
+    "an intermediate result has an error bound above {MAX_MAGNITUDE}, and cannot be bootstrapped: use a larger precision="
+)]
+struct Overgrown;
+
+impl SchemeError for Overgrown {}
 
 /// The noise of CKKS with bootstraps.
 pub(super) struct Model {
@@ -185,6 +201,9 @@ impl Renewal<NoiseModel> for Model {
     fn renew(&self, ev: &NoiseModel, x: &ModelVector) -> Result<ModelVector> {
         let size = x.range().magnitude() + ev.error_bound(x);
         if size.is_nan() || size > MAX_MAGNITUDE {
+            if x.range().magnitude() <= MAX_MAGNITUDE {
+                return Err(Overgrown.into());
+            }
             let found = format!("an intermediate result of up to {size:e}");
             let needed = format!("at most {MAX_MAGNITUDE}, to be bootstrapped: narrow the ranges of inputs, or scale");
             return Err(Error::parameter("magnitude", found, needed));
@@ -314,6 +333,25 @@ mod tests {
         assert_eq!((explanation.levels, explanation.bootstraps), (12, 4));
         assert!(explanation.price.parts.iter().any(|part| part.name == "bootstraps of CKKS" && part.count == 4.0));
         assert!(explanation.others[0].refusal.contains("levels"), "{:?}", explanation.others);
+    }
+
+    /// A comparison that is too steep for the noise of bootstraps: its error bound grows beyond what they take.
+    #[test]
+    fn the_nearest_precision_that_is_named_is_possible() {
+        let mut graph = Graph::default();
+        let [x, z] = ["x", "z"].map(|name| input(&mut graph, name, Interval::new(-1.0, 1.0)));
+        let y = graph.push(Operation::Binary(Binary::Maximum, x, z), "").expect("a maximum");
+        graph.finish(vec![y]).expect("an output");
+        let options = Options {
+            scheme: Some(Scheme::CkksBootstrapping),
+            precision: Some(1e-3),
+            security: Security::None,
+            ..Options::default()
+        };
+        let error = DeepPlan::search(&graph, &options).expect_err("a precision that is not possible");
+        let Some(CompileError::Precision { nearest, .. }) = error.downcast_ref() else { panic!("{error}") };
+        assert!(*nearest > 1e-3, "{error}");
+        assert!(DeepPlan::search(&graph, &Options { precision: Some(*nearest), ..options }).is_ok(), "{error}");
     }
 
     #[test]
