@@ -36,6 +36,9 @@ const NEGLIGIBLE: f64 = 1.0 / (1_u64 << 50) as f64;
 /// Points of the grid on which the error is measured, for each degree.
 const GRID_PER_DEGREE: usize = 64;
 
+/// The step between the points of the grid that are looked at first.
+const SPARSE: usize = 16;
+
 /// Allowance for what lies between the points of the grid. An error curve whose parts have degrees up to `4 (d + 1)`
 /// changes by at most `(4 pi / (2 * 64))^2 / 2 = 0.5 %` of its maximum between two points.
 const GRID_ALLOWANCE: f64 = 1.01;
@@ -53,7 +56,8 @@ impl Approximation {
     pub fn new(f: impl Fn(f64) -> f64, interval: [f64; 2], degree: usize) -> Result<Self> {
         check_degree(degree)?;
         let all = interpolate(&f, interval, degree + 1)?;
-        Self::from_coefficients(&f, interval, all)
+        let largest = all.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
+        Ok(Self::of(&f, interval, Polynomial::chebyshev(truncated(all, largest))?))
     }
 
     /// The polynomial of least degree whose error on the interval is at most `error`.
@@ -71,9 +75,19 @@ impl Approximation {
         let largest = series.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
         // The error is at most the sum of what was cut off, and seldom below a quarter of it.
         let mut degree = (0..=LARGEST_DEGREE).find(|&d| tail(d) <= 4.0 * error).unwrap_or(LARGEST_DEGREE);
+        let mut refused = None;
         loop {
-            let coefficients = series[..=degree].to_vec();
-            let found = Self::from_coefficients(&f, interval, truncated(coefficients, largest))?;
+            let polynomial = Polynomial::chebyshev(truncated(series[..=degree].to_vec(), largest))?;
+            // A coefficient of zero adds nothing to the degree before, and a few points of the grid refuse most degrees.
+            let is_off = |polynomial| {
+                distances(&f, interval, polynomial, SPARSE).any(|distance| GRID_ALLOWANCE * distance > error)
+            };
+            if degree < LARGEST_DEGREE && (refused.as_ref() == Some(&polynomial) || is_off(&polynomial)) {
+                refused = Some(polynomial);
+                degree += 1;
+                continue;
+            }
+            let found = Self::of(&f, interval, polynomial);
             if found.error <= error {
                 return Ok(found);
             }
@@ -144,20 +158,25 @@ impl Approximation {
         self.polynomial.evaluate_on(ev, x, self.interval)
     }
 
-    fn from_coefficients(f: &impl Fn(f64) -> f64, interval: [f64; 2], coefficients: Vec<f64>) -> Result<Self> {
-        let largest = coefficients.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
-        let polynomial = Polynomial::chebyshev(truncated(coefficients, largest))?;
-        let points = GRID_PER_DEGREE * (polynomial.degree() + 1);
-        let [a, b] = interval;
-        let error = (0..=points)
-            .map(|j| {
-                interrupt::check();
-                let t = libm::cos(std::f64::consts::PI * j as f64 / points as f64);
-                (polynomial.at(t) - f(f64::midpoint(a, b) + t * (b - a) / 2.0)).abs()
-            })
-            .fold(0.0, f64::max);
-        Ok(Self { polynomial, interval, error: GRID_ALLOWANCE * error })
+    fn of(f: &impl Fn(f64) -> f64, interval: [f64; 2], polynomial: Polynomial) -> Self {
+        let error = distances(f, interval, &polynomial, 1).fold(0.0, f64::max);
+        Self { polynomial, interval, error: GRID_ALLOWANCE * error }
     }
+}
+
+/// How far a polynomial on `[-1, 1]` is from the function, at each `step`-th point of the grid.
+fn distances(
+    f: &impl Fn(f64) -> f64,
+    [a, b]: [f64; 2],
+    polynomial: &Polynomial,
+    step: usize,
+) -> impl Iterator<Item = f64> {
+    let points = GRID_PER_DEGREE * (polynomial.degree() + 1);
+    (0..=points).step_by(step).map(move |j| {
+        interrupt::check();
+        let t = libm::cos(std::f64::consts::PI * j as f64 / points as f64);
+        (polynomial.at(t) - f(f64::midpoint(a, b) + t * (b - a) / 2.0)).abs()
+    })
 }
 
 /// The logistic function, without overflow on either side.
