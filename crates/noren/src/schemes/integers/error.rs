@@ -24,8 +24,8 @@ pub enum IntegerError {
     },
     /// The noise of a ciphertext may have reached its message.
     #[error(
-        "{what}: {missing:.1} bits of noise budget are missing, so that the result could be wrong: \
-         use parameters for more operations, or fewer operations"
+        "{what}: {:.1} bits of noise budget are missing, so that the result could be wrong: \
+         use parameters for more operations, or fewer operations", libm::ceil(missing * 10.0) / 10.0
     )]
     NoiseExhausted {
         /// The operation that was asked for.
