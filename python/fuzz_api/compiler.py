@@ -246,7 +246,13 @@ def foreign(_: World, rng: Rng) -> Call:
         reply = f.server.run(request, others if what == "keys" else keys)
         return (g if what == "reply" else f).client.decrypt(reply)
 
-    return Call(f"{function}({inputs}) of another: {what}", run, REFUSE)
+    def check(found: Any, wanted: Any) -> float:
+        # What uses no key is right with every key.
+        if what != "keys" or any(np.abs(a - b).max() > 3e-2 for a, b in zip(found, wanted, strict=True)):
+            raise Finding("accepted", f"{found}, true {wanted}")
+        return 0.0
+
+    return Call(f"{function}({inputs}) of another: {what}", run, function(*arrays), check=check)
 
 
 VERBS: list[Verb] = [

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fuzz_api.draw import Rng, chance, one_of, seed_bytes
+from fuzz_api.integers import ROUNDINGS
 from fuzz_api.program import Call, Item, Verb
 from fuzz_api.verdict import REFUSE, Finding
 from noren import bfv
@@ -48,7 +49,7 @@ class World:
 
     def verify(self, value: Any, truth: Any, kind: str) -> float:
         """Decrypt: every query is right, or refused for its noise."""
-        if value.noise_budget <= 0:
+        if value.noise_budget < ROUNDINGS:
             return 0.0
         found = self.plan.gather(self.ctx.decrypt(value, self.keys.secret))[: len(truth)]
         if found.tolist() != [int(v) % T for v in truth]:

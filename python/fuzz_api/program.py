@@ -77,6 +77,8 @@ class Scheme:
     """Seconds after which a case hangs."""
     each: bool = False
     """Call every verb once, in their order, instead of drawing them."""
+    disturbed: bool = True
+    """Whether calls run in circumstances too: not what starts processes that share files."""
 
 
 Id = tuple[int, int]
@@ -127,7 +129,7 @@ def run_case(scheme: Scheme, seed: int, *, replay: Sequence[Step] | None = None,
         if any(one not in items for one in ids):
             continue
         report.steps.append(step)
-        _run_step(world, verbs[name], step, items, report, seed, loud)
+        _run_step(world, verbs[name], step, items, report, seed, loud, scheme.disturbed)
         report.pessimism = world.pessimism
         if report.finding is not None:
             break
@@ -164,7 +166,14 @@ def _pick(rng: Rng, weights: Any) -> int:
 
 
 def _run_step(
-    world: World, verb: Verb, step: Step, items: dict[Id, Item], report: Report, seed: int, loud: bool
+    world: World,
+    verb: Verb,
+    step: Step,
+    items: dict[Id, Item],
+    report: Report,
+    seed: int,
+    loud: bool,
+    disturbed: bool,
 ) -> None:
     index, name, ids = step
     rng = np.random.default_rng([seed, 1, index])
@@ -185,7 +194,8 @@ def _run_step(
     report.texts.append(text)
     if loud:
         print(text, flush=True)
-    where, run_in = circumstance(np.random.default_rng([seed, 3, index]))
+    rng = np.random.default_rng([seed, 3, index])
+    where, run_in = circumstance(rng) if disturbed else ("", lambda run: run())
     if where:
         report.texts[-1] += f"   # {where}"
         report.verbs["circumstance: " + where.split(" after")[0]] += 1

@@ -192,9 +192,13 @@ def function(w: World, rng: Rng, x: Item) -> Call:
     ]
     name, f, options = choices[int(rng.integers(len(choices)))]
     truth: Any = of_values(x.value, np.array([f(float(z)) if z == z else np.nan for z in x.truth.real], np.clongdouble))
-    inside = x.value.range is not None and x.value.range[0] < at and at + 0.2 < x.value.range[1]
-    if name == "waves without a word" or (name.startswith("a step") and inside):
+    if name == "waves without a word":
         truth = REFUSE
+    elif name.startswith("a step"):
+        low, high = x.value.range or (-np.inf, np.inf)
+        # Where it is asked at few places, nothing may contradict the statement, and no bound is promised.
+        narrow = high - low < 10 and low < at and at + 0.2 < high
+        truth = REFUSE if narrow else of_values(x.value, np.full(x.truth.shape, np.nan, np.clongdouble))
     return Call(
         f"switch.function(x, {name}, {options})", lambda: w.ev.bind(w.switch.function(x.value, f, **options)), truth
     )
