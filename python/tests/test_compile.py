@@ -286,6 +286,18 @@ def test_deep_functions_bootstrap_where_levels_run_out(tmp_path: Path) -> None:
         noren.compile(linear, Input((2, 6), -1.0, 1.0), security=None).client.keygen_file(tmp_path / "g")
 
 
+def test_vectors_are_added_where_no_level_is_left() -> None:
+    steps = np.linspace(-1.0, 1.0, 8)
+    f = noren.compile(
+        lambda x: x * x * x + steps, Input(8, -1.0, 1.0), scheme="ckks-bootstrapping", precision=1e-2, security=None
+    )
+    assert f.explain().levels == 2
+    x = RNG.uniform(-1, 1, 8)
+    keys = f.client.keygen()
+    found, bound = f.client.decrypt(f.server.run(f.client.encrypt(x), keys), bound=True)
+    assert np.abs(found - (x**3 + steps)).max() <= bound <= 1e-2
+
+
 def branches(x: Any) -> Any:
     return x if x.sum() > 0 else -x
 

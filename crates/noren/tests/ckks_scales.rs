@@ -167,6 +167,11 @@ fn constants_and_lowering_lead_from_stage_to_stage() {
         let product = world.evaluator.mul_plain(&operand.ciphertext, &plain).expect("multiply");
         let deviation = product.scale().deviation_from(parameters.scale_at(product.level()));
         assert!(deviation.abs() < 2f64.powi(-90), "{deviation:e}");
+        // A plain addend has the scale of the operand, also where products need another one.
+        let plain = world.evaluator.encode_addend(&[0.5; 512], &operand.ciphertext).expect("encode");
+        let sum = world.evaluator.add_plain(&operand.ciphertext, &plain).expect("add");
+        let expected: Vec<Complex64> = operand.values.iter().map(|x| x + 0.5).collect();
+        assert!(worst(&world.decrypt(&sum), &expected) <= sum.error_bound());
     }
 }
 

@@ -139,7 +139,7 @@ impl<E: SlotEvaluator + Sync, R: Renewal<E>> SlotEvaluator for Renewing<'_, E, R
 
     fn add_plain(&self, a: &Self::Ciphertext, p: &Vec<E::Scalar>) -> Result<Self::Ciphertext> {
         let a = a.best();
-        self.ev.add_plain(a, &self.ev.encode_for(p, a)?).map(Into::into)
+        self.ev.add_plain(a, &self.ev.encode_addend(p, a)?).map(Into::into)
     }
 
     fn mul(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext> {

@@ -199,7 +199,7 @@ impl<'a> Task<'a> {
             }
             for group in 0..groups {
                 let x = self.gather(table, layout, &gathering, block, group)?;
-                let moved = self.evaluator.add_plain(&x, &self.evaluator.encode_for(&slots, &x)?)?;
+                let moved = self.evaluator.add_plain(&x, &self.evaluator.encode_addend(&slots, &x)?)?;
                 // Rows behind the last one of the last column are not decided.
                 let length = (chunk.len() - 1) * height + target.rows_of_group(group);
                 let decision = self.switch.is_positive(&moved.with_length(Some(length))?)?;

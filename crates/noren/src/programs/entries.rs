@@ -139,7 +139,7 @@ impl Task {
             let factor = |slot_block: usize| self.factors.get(column(slot_block)).copied();
             let shift = |slot_block: usize| factor(slot_block).map(|_| self.shift);
             let scaled = ev.mul_plain(x, &ev.encode_for(&layout.constant_blocks(group, factor), x)?)?;
-            ev.add_plain(&scaled, &ev.encode_for(&layout.constant_blocks(group, shift), &scaled)?)?
+            ev.add_plain(&scaled, &ev.encode_addend(&layout.constant_blocks(group, shift), &scaled)?)?
         };
         // No entry leaves the interval, or decryption finds out.
         Ok(ev.with_range(unit, [-1.0, 1.0]))

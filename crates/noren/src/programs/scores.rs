@@ -150,7 +150,7 @@ fn weighted_columns<E: TableEvaluator>(
                 let sums = trace::sum(ev, &partial, per / side, (side * layout.height()).cast_signed())?;
                 let sums = ev.with_magnitude(sums, largest);
                 let bias = |slot_block: usize| affine.bias.get(chunk * per + slot_block % side).copied();
-                let scores = ev.add_plain(&sums, &ev.encode_for(&layout.constant_blocks(group, bias), &sums)?)?;
+                let scores = ev.add_plain(&sums, &ev.encode_addend(&layout.constant_blocks(group, bias), &sums)?)?;
                 Ok(ev.with_magnitude(scores, largest))
             })
             .collect()

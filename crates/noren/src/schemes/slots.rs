@@ -135,13 +135,21 @@ pub trait SlotEvaluator {
     /// How many multiplications can still follow one another on `x`.
     fn level(&self, x: &Self::Ciphertext) -> usize;
 
-    /// Prepares `values` to be multiplied with (or added to) ciphertexts of the level and slots of `operand`.
+    /// Prepares `values` to be multiplied with ciphertexts of the level and slots of `operand`.
     ///
     /// Fewer values than slots are followed by zeros. The values must be finite.
     ///
     /// # Errors
     /// More values than slots; a value that is not finite or too large for the modulus at this level.
     fn encode_for(&self, values: &[Self::Scalar], operand: &Self::Ciphertext) -> Result<Self::Plaintext>;
+
+    /// Prepares `values` to be added to `operand`; see [`encode_for`](Self::encode_for).
+    ///
+    /// # Errors
+    /// As [`encode_for`](Self::encode_for).
+    fn encode_addend(&self, values: &[Self::Scalar], operand: &Self::Ciphertext) -> Result<Self::Plaintext> {
+        self.encode_for(values, operand)
+    }
 
     /// Prepares `values` as factors in [`sum_giant_steps`](Self::sum_giant_steps) of vectors of the level and slots of
     /// `operand`; see [`encode_for`](Self::encode_for).

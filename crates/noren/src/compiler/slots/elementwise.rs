@@ -250,8 +250,12 @@ impl<E: Shared> Lowering<'_, E> {
         let plains = in_parts(&period, self.slots);
         let parts = self.side_by_side(layout.parts(self.slots), |part| {
             let a = x.part(part, self.slots);
-            let p = self.ev.encode_for(&plains[part % plains.len()], a)?;
-            if product { self.ev.mul_plain(a, &p) } else { self.ev.add_plain(a, &p) }
+            let plain = &plains[part % plains.len()];
+            if product {
+                self.ev.mul_plain(a, &self.ev.encode_for(plain, a)?)
+            } else {
+                self.ev.add_plain(a, &self.ev.encode_addend(plain, a)?)
+            }
         })?;
         // Ciphertexts that the smaller array lacks have had copies of others in place of its padding.
         let cut = x.is_cut(&layout, self.slots);

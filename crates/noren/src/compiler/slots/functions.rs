@@ -144,7 +144,7 @@ impl<E: Shared> Lowering<'_, E> {
         let plains = in_parts(&period, self.slots);
         let parts = self.side_by_side(x.parts.len(), |part| {
             let a = &x.parts[part];
-            self.ev.add_plain(a, &self.ev.encode_for(&plains[part % plains.len()], a)?)
+            self.ev.add_plain(a, &self.ev.encode_addend(&plains[part % plains.len()], a)?)
         })?;
         Ok(Value { parts, layout: x.layout.clone(), bounds: x.bounds })
     }

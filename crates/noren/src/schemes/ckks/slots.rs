@@ -41,6 +41,12 @@ impl SlotEvaluator for Evaluator {
         Encoder::new(self.context()).encode_real(values, operand.slots(), operand.level(), &scale)
     }
 
+    /// At the scale of the operand, which is not the one for products where scales start anew below.
+    fn encode_addend(&self, values: &[f64], operand: &Ciphertext) -> Result<Plaintext> {
+        self.context().check(operand.parameters(), "the ciphertext")?;
+        Encoder::new(self.context()).encode_real(values, operand.slots(), operand.level(), operand.scale())
+    }
+
     /// At the scale of [`encode_for`](Self::encode_for).
     fn encode_factor(&self, values: &[f64], operand: &Ciphertext) -> Result<Factor> {
         let scale = scale_for(self, operand)?;
