@@ -366,6 +366,6 @@ def unfit(w: Any, rng: Rng) -> Call:
 VERBS = [
     Verb("round trip", round_trip, weight=3),
     Verb("classes", classes, weight=0.5),
-    Verb("hostile bytes", hostile, weight=3),
+    Verb("hostile bytes", hostile, weight=3, disturbed=False),
     Verb("what does not travel", unfit, weight=1, mistake=True),
 ]

@@ -257,7 +257,7 @@ def foreign(_: World, rng: Rng) -> Call:
 
 VERBS: list[Verb] = [
     Verb("reals", reals("ckks", 7), weight=4.0),
-    Verb("bootstraps", reals("ckks-bootstrapping", 4), weight=0.3),
+    Verb("bootstraps", reals("ckks-bootstrapping", 4), weight=0.6),
     Verb("sums", integers("bgv", SUMS), weight=2.0),
     Verb("choices", integers("tfhe", CHOICES), weight=1.0),
     Verb("outside", outside, weight=0.5, mistake=True),

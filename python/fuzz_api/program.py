@@ -60,6 +60,8 @@ class Verb:
     takes: tuple[str, ...] = ()
     weight: float = 1.0
     mistake: bool = False
+    disturbed: bool = True
+    """Whether calls run in circumstances too: not what starts processes that share files, or watches this one."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,6 @@ class Scheme:
     """Seconds after which a case hangs."""
     each: bool = False
     """Call every verb once, in their order, instead of drawing them."""
-    disturbed: bool = True
-    """Whether calls run in circumstances too: not what starts processes that share files."""
 
 
 Id = tuple[int, int]
@@ -129,7 +129,7 @@ def run_case(scheme: Scheme, seed: int, *, replay: Sequence[Step] | None = None,
         if any(one not in items for one in ids):
             continue
         report.steps.append(step)
-        _run_step(world, verbs[name], step, items, report, seed, loud, scheme.disturbed)
+        _run_step(world, verbs[name], step, items, report, seed, loud)
         report.pessimism = world.pessimism
         if report.finding is not None:
             break
@@ -166,14 +166,7 @@ def _pick(rng: Rng, weights: Any) -> int:
 
 
 def _run_step(
-    world: World,
-    verb: Verb,
-    step: Step,
-    items: dict[Id, Item],
-    report: Report,
-    seed: int,
-    loud: bool,
-    disturbed: bool,
+    world: World, verb: Verb, step: Step, items: dict[Id, Item], report: Report, seed: int, loud: bool
 ) -> None:
     index, name, ids = step
     rng = np.random.default_rng([seed, 1, index])
@@ -195,7 +188,7 @@ def _run_step(
     if loud:
         print(text, flush=True)
     rng = np.random.default_rng([seed, 3, index])
-    where, run_in = circumstance(rng) if disturbed else ("", lambda run: run())
+    where, run_in = circumstance(rng) if verb.disturbed else ("", lambda run: run())
     if where:
         report.texts[-1] += f"   # {where}"
         report.verbs["circumstance: " + where.split(" after")[0]] += 1

@@ -36,7 +36,7 @@ SCHEMES: dict[str, Scheme] = {
         Scheme("tables", tables.World, tables.VERBS, first=1, steps=(3, 8), weight=2),
         Scheme("lookups", lookups.World, lookups.VERBS, first=1, steps=(3, 8), weight=0.7),
         Scheme("bootstrapping", bootstrapping.World, bootstrapping.VERBS, first=2, steps=(4, 9), weight=0.4),
-        Scheme("signatures", signatures.World, signatures.VERBS, weight=0.3, each=True, disturbed=False),
+        Scheme("signatures", signatures.World, signatures.VERBS, weight=0.3, each=True),
         Scheme("switching", switching.World, switching.VERBS, first=2, steps=(5, 12), weight=0.6),
         Scheme("compiler", compiler.World, compiler.VERBS, steps=(2, 4), weight=0.6),
         Scheme("tool", tool.World, tool.VERBS, first=1, steps=(3, 6), weight=0.15),

@@ -180,4 +180,4 @@ def untouched(w: World, rng: Rng) -> Call:
     return Call("untouched", run, True, check=lambda found, truth: 0.0, keep=False)
 
 
-VERBS = [Verb("untouched", untouched), Verb("exchanged", exchanged, mistake=True)]
+VERBS = [Verb("untouched", untouched, disturbed=False), Verb("exchanged", exchanged, mistake=True, disturbed=False)]

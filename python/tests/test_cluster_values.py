@@ -58,6 +58,9 @@ def test_equal_values_have_equal_bytes_and_those_of_two_classes_differ() -> None
         dataclasses.make_dataclass("Same", ["x"], namespace={"f": f}) for f in (lambda _: 1, lambda _: 2)
     ]
     assert packed(made[0](1)) != packed(made[1](1)), "the code of a class counts"
+    kind = np.dtype([("x", "<f8", (2,))])
+    both = [np.zeros(1, kind), np.zeros(1, kind)]
+    assert packed(both) == packed(unpacked(packed(both))), "arrays of one type, and of two types that are equal"
 
 
 def test_objects_of_dataclasses_are_their_fields_and_no_method_runs() -> None:

@@ -193,7 +193,8 @@ class Writer:
     def _array(self, tag: bytes, x: Any) -> None:
         array = np.asarray(x)
         dtype = array.dtype
-        described = dtype.str if dtype.names is None else np.lib.format.dtype_to_descr(dtype)
+        # By its contents: arrays of one type share parts of its description, and those that are read do not.
+        described = dtype.str if dtype.names is None else _copied(np.lib.format.dtype_to_descr(dtype))
         if dtype.hasobject or not dtype.itemsize or not is_described(described):
             raise KindError(f"an array has the type {dtype}: arrays that travel hold numbers, texts and times")
         fortran = array.flags.f_contiguous and not array.flags.c_contiguous
@@ -213,6 +214,11 @@ class Writer:
             )
         self._add(b"D", digest)
         self._parts(values)
+
+
+def _copied(x: Any) -> Any:
+    """Return lists and tuples of their own."""
+    return type(x)([_copied(each) for each in x]) if isinstance(x, list | tuple) else x
 
 
 def _refuse(x: object) -> NoReturn:
