@@ -154,6 +154,42 @@ def test_scripts_run_and_give_what_numpy_gives(
         assert found == pytest.approx(expected, abs=2.0**-12 if "real" in options else 0)
 
 
+@pytest.mark.parametrize(
+    ("computation", "options"),
+    [
+        ("table", {"integer": 3}),
+        ("table", {"integer": 5}),
+        ("table", {"integer": 7}),
+        ("table", {"inputs": 2, "integer": 3}),
+        ("compare", {"integer": 1}),
+        ("compare", {"integer": 3}),
+        ("product", {"count": 3, "modulus": 65537}),
+        ("sum", {"count": 5, "modulus": 1000}),
+        ("inner-product", {"count": 3, "modulus": 65537}),
+        ("matrix", {"rows": 2, "columns": 3, "modulus": 65537}),
+        ("polynomial", {"degree": 63, "modulus": 65537}),
+        ("squarings", {"degree": 3, "modulus": 65537}),
+    ],
+)
+def test_scripts_of_many_instances_give_exact_results(
+    computation: str, options: dict[str, int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    schemes = set()
+    for candidate in advise(computation, instances=8192, **options):
+        if candidate.scheme in ("bgv", "bfv") and "docs/" not in candidate.script and candidate.scheme not in schemes:
+            schemes.add(candidate.scheme)
+            exec(compile(candidate.script, computation, "exec"), {})
+            line = capsys.readouterr().out.splitlines()[-1]
+            if line.startswith("found "):
+                found, expected = (part.split()[1] for part in line.split(", "))
+                assert found == expected
+            else:
+                assert line.startswith("0 of "), line
+    # Larger polynomials of any coefficients are for BFV.
+    bits = int(options.get("inputs", 2 if computation == "compare" else 1)) * options.get("integer", 0)
+    assert schemes == ({"bfv"} if bits > 4 else {"bgv", "bfv"})
+
+
 def test_scripts_of_comparisons_compile_a_function() -> None:
     script = advise("compare", integer=8)[0].script
     assert 'scheme="tfhe"' in script

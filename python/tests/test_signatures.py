@@ -80,7 +80,7 @@ def test_a_signature_says_what_a_file_is_for(key: noren.SigningKey, world: World
         noren.verify(result, key.signer, kind="table")
     with pytest.raises(ValueError, match="32 hexadecimal digits"):
         noren.verify(result, key.signer, owner=owner[:8])
-    # Parameters belong to nobody, and a secret key is nobody's but its own.
+    # Parameters belong to nobody, and a secret key to itself.
     parameters = result.with_name("some.params")
     parameters.write_bytes(bytes(world.keys.secret.parameters))
     noren.sign(parameters, key)
@@ -88,8 +88,9 @@ def test_a_signature_says_what_a_file_is_for(key: noren.SigningKey, world: World
     secret = result.with_name("secret.key")
     world.keys.secret.save(secret)
     noren.sign(secret, key)
+    assert noren.verify(secret, key.signer, owner=owner).endswith(f"\towner:{owner}")
     with pytest.raises(noren.SignatureError, match="another owner"):
-        noren.verify(secret, key.signer, owner=owner)
+        noren.verify(secret, key.signer, owner="0" * 32)
 
 
 def test_keys_of_signers_are_files(key: noren.SigningKey, result: Path, tmp_path: Path) -> None:

@@ -251,6 +251,12 @@ def test_samples_go_down_and_up(world: World) -> None:
     signs = world.switch.up(world.switch.signs(samples), bits=True)
     clear = np.abs(A) > 0.1
     assert np.abs(world.decrypt(signs) - np.sign(A))[clear].max() < 1e-3
+    # Five samples are eight slots, of which the others hold 0 within the bound of all.
+    few = world.ctx.encrypt(np.sign(A[:5]), world.keys.public, slots=16, within=(-1, 1))
+    bits = world.switch.up(world.switch.signs(world.switch.down(few, 0.2)), bits=True)
+    assert (bits.shape, bits.slots) == ((5,), 8)
+    every = world.decrypt(bits.with_length(8))
+    assert np.abs(every - np.append(np.sign(A[:5]), np.zeros(3))).max() <= bits.error_bound
     with pytest.raises(Error, match=r"magnitude is 1, .* below 0\.1"):
         world.switch.down(x, 5)
 

@@ -1,11 +1,13 @@
 //! Arguments, threads and exit codes.
 
+use std::error::Error;
 use std::ffi::OsString;
 use std::ops::RangeInclusive;
+use std::process;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, value_parser};
-use noren::Security;
+use noren::{OutOfMemory, Security};
 
 use crate::console::{self, Console};
 use crate::failure::Failure;
@@ -13,8 +15,8 @@ use crate::inputs::{GLOBAL, InputOptions, Inputs};
 use crate::params::parse_security;
 use crate::progress;
 use crate::{
-    advise, bench, calibrate, compare, decrypt, demo, encrypt, eval, expand, info, inspect, keygen, manual, params,
-    passphrase, plan, prepare, signing,
+    advise, bench, calibrate, compare, decrypt, demo, encrypt, eval, expand, info, inspect, keygen, machine, manual,
+    params, passphrase, plan, prepare, signing,
 };
 
 /// Computes on encrypted tables: keys and encryption on one side, programs on the other.
@@ -109,6 +111,18 @@ pub fn run_in(itself: Vec<OsString>, arguments: impl IntoIterator<Item = OsStrin
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     // Errors of arguments are JSON too, where they say nothing else.
     let json = arguments.iter().any(|argument| argument == "--json");
+    noren::memory::ends_with(if json { out_of_memory::<true> } else { out_of_memory::<false> }, || {
+        run_within(itself, arguments, json)
+    })
+}
+
+/// The refusal where memory cannot be had that nobody has asked for first: nothing more can be undone.
+fn out_of_memory<const JSON: bool>(missing: OutOfMemory) -> ! {
+    console::refuse_without_memory(missing, REFUSED, JSON);
+    process::exit(REFUSED.into())
+}
+
+fn run_within(itself: Vec<OsString>, arguments: Vec<OsString>, json: bool) -> u8 {
     match Cli::try_parse_from(arguments).and_then(check_threads).and_then(check_signer) {
         Ok(cli) => match execute(cli, itself) {
             Ok(()) => DONE,
@@ -167,10 +181,16 @@ fn execute(cli: Cli, itself: Vec<OsString>) -> Result<(), Failure> {
         Verb::Bench(arguments) => bench::run(&arguments, &threads, &console),
         Verb::Compare(arguments) => compare::run(&arguments, &threads, &console),
         verb => match threads.first() {
-            None => verb.run_refusing(&console),
+            None => {
+                // Where threads cannot be started it is no panic at their first use. Another program may have its own already.
+                match rayon::ThreadPoolBuilder::new().build_global() {
+                    Err(error) if error.source().is_some() => Err(Failure::threads(machine::threads(), &error)),
+                    _ => verb.run_refusing(&console),
+                }
+            }
             Some(&count) => {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
-                let pool = pool.map_err(|error| Failure::Threads { found: count, reason: error.to_string() })?;
+                let pool = pool.map_err(|error| Failure::threads(count, &error))?;
                 pool.install(|| verb.run_refusing(&console))
             }
         },

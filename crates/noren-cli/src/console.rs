@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind, Write};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use noren::Security;
+use noren::{OutOfMemory, Security};
 use serde::Serialize;
 use serde_json::json;
 
@@ -125,6 +125,16 @@ pub(crate) fn refuse(failure: &impl Display, code: u8, json: bool) {
         true => to_standard_error(json!({ "error": failure.to_string(), "exit_code": code })),
         false => to_standard_error(format_args!("error: {failure}")),
     }
+}
+
+/// As [`refuse`], without allocating.
+pub(crate) fn refuse_without_memory(missing: OutOfMemory, code: u8, json: bool) {
+    let mut err = io::stderr();
+    // The text has no sign that JSON writes in another way.
+    let _ = match json {
+        true => writeln!(err, "{{\"error\":\"{missing}\",\"exit_code\":{code}}}"),
+        false => writeln!(err, "error: {missing}"),
+    };
 }
 
 fn to_standard_error(line: impl Display) {

@@ -93,7 +93,7 @@ pub(crate) enum Failure {
     )]
     FalseStatement { path: PathBuf, found: String, needed: String },
     /// Threads cannot be started.
-    #[error("--threads {found}: {reason}")]
+    #[error("--threads {found}: {reason}: ask for fewer, or free memory or raise its limit")]
     Threads { found: usize, reason: String },
     /// A benchmark found wrong results.
     #[error("wrong results, which have no times: {}", .0.join(", "))]
@@ -123,6 +123,11 @@ impl Failure {
     /// An argument that exact integers do not take.
     pub(crate) fn of_integers(what: &'static str, needed: &str) -> Self {
         Self::Unsuitable { what, found: "a key of exact integers".to_owned(), needed: needed.to_owned() }
+    }
+
+    /// Threads that cannot be started.
+    pub(crate) fn threads(found: usize, error: &rayon::ThreadPoolBuildError) -> Self {
+        Self::Threads { found, reason: error.to_string() }
     }
 
     /// A place in an input that is not what it must be.

@@ -1,7 +1,7 @@
 //! Which outputs may be written, and under which names they are hidden until they are whole.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -144,10 +144,25 @@ impl Output {
 
     /// Writes bytes, as a whole or not at all where that is a file, for those whom `access` lets read it.
     pub(crate) fn write_bytes(&self, access: Access, bytes: &[u8]) -> Result<(), Failure> {
+        self.write_with(access, |sink| sink.write_all(bytes))
+    }
+
+    /// As [`Output::write_bytes`], of bytes that are made while they are written.
+    pub(crate) fn write_with(
+        &self,
+        access: Access,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        let through = |sink: &mut dyn Write| {
+            let mut sink = BufWriter::new(sink);
+            write(&mut sink)?;
+            sink.flush()
+        };
         if self.standard {
-            return self.print(bytes);
+            let written = through(&mut io::stdout().lock());
+            return written.map_err(|source| Failure::Io { path: self.path.clone(), source });
         }
-        Ok(file::write_atomically(self.destination(), access, |file| file.write_all(bytes))?)
+        Ok(file::write_atomically(self.destination(), access, |file| through(file))?)
     }
 
     /// Writes bytes to standard output.

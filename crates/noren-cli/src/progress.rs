@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use noren::Interrupt;
+use noren::{Interrupt, memory};
 
 /// Whether nothing is shown, in this process.
 static QUIET: AtomicBool = AtomicBool::new(false);
@@ -17,6 +17,9 @@ pub(crate) fn set_quiet(quiet: bool) {
 
 /// How often a spinner turns.
 const TURN: Duration = Duration::from_millis(100);
+
+/// More bytes than a thread takes.
+const THREAD: usize = 4 << 20;
 
 /// The bar or spinner on the terminal; others that are made during its life are hidden.
 static CURRENT: Mutex<Option<Current>> = Mutex::new(None);
@@ -44,7 +47,8 @@ pub(crate) fn spinner(what: String) -> Shown {
     let bar = ProgressBar::new_spinner();
     style(&bar, "{spinner} {msg} {elapsed}");
     let shown = Shown::new(bar, what, true);
-    if shown.is_current {
+    // It turns in a thread of its own, without which it stands still.
+    if shown.is_current && !shown.bar.is_hidden() && memory::ask(THREAD).is_ok() {
         shown.bar.enable_steady_tick(TURN);
     }
     shown

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
-use noren::wire::Existing;
+use noren::wire::{Existing, identity_of_secret};
 use noren_files::passphrase::Work;
 use noren_files::signature::{self, Signed};
 use noren_files::signing_key::SigningKey;
@@ -119,8 +119,11 @@ impl Sign {
         let key = SigningKey::read(&self.key, passphrase.as_ref())?;
         let existing = self.force.existing();
         // Nothing is written before all files were read.
-        let signed = self.files.iter().map(|path| signature::sign(path, &key, existing));
-        let signed = signed.collect::<Result<Vec<Signed>, _>>()?;
+        let signed = self.files.iter().map(|path| {
+            let own = identity_of_secret(path).map_err(Failure::file(path))?;
+            Ok(signature::sign(path, &key, existing, own)?)
+        });
+        let signed = signed.collect::<Result<Vec<Signed>, Failure>>()?;
         let mut signatures = Vec::new();
         for one in signed {
             match one.write(existing) {

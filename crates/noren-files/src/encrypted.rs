@@ -6,6 +6,7 @@ use std::path::Path;
 
 use age::secrecy::SecretString;
 use age::{DecryptError, Decryptor, Encryptor, scrypt};
+use noren_math::memory;
 use noren_rlwe::error::Error as LibraryError;
 use noren_rlwe::wire::file::{self, Access};
 use noren_rlwe::wire::object::Object;
@@ -94,7 +95,8 @@ pub fn decrypt_within(
     let mut reader = decryptor.decrypt(iter::once(&identity as _)).map_err(|error| reason(error, most))?;
     // The plaintext is shorter than what it is encrypted to: growing would leave pieces of it behind.
     let mut plaintext = Zeroizing::new(Vec::new());
-    plaintext.try_reserve_exact(bytes.len()).map_err(|_| Reason::malformed("the file", "there is no memory for it"))?;
+    memory::reserve(&mut plaintext, bytes.len())
+        .map_err(|_| Reason::malformed("the file", "there is no memory for it"))?;
     // The passphrase is right by now.
     let changed = |_| Reason::malformed("the file", "its content was changed, or ends too early");
     reader.read_to_end(&mut plaintext).map_err(changed)?;

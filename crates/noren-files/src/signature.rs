@@ -27,7 +27,7 @@ use crate::text;
 /// Its file has four lines: a comment that nobody has signed; the base64 of `ED`, the identity of the key and the first
 /// signature; `trusted comment: ` and the comment; and the base64 of the second signature. The comment that is made here is
 /// `timestamp:SECONDS`, `file:NAME`, `hashed` and, for a container of noren, `kind:KIND` and `owner:ID`, with a tab between
-/// two: ID is the identity of the secret key in hexadecimal, or `none` where the container says none.
+/// two: ID is the identity of the secret key in hexadecimal, or `none` for what belongs to none.
 #[derive(Debug, Clone)]
 pub struct Signature {
     id: [u8; 8],
@@ -82,12 +82,13 @@ pub struct Signed {
     pub signature: Signature,
 }
 
-/// Signs a file, which is read once, piece by piece. Nothing is written.
+/// Signs a file, which is read once, piece by piece. Nothing is written. `own` is the identity of the secret key in it, where it
+/// holds one and does not state it.
 ///
 /// # Errors
 /// [`Error::Library`](crate::error::Error::Library) with what the operating system says, that it is no regular file, or for a
 /// signature that is kept; [`Reason::Unnameable`] for a file whose name no signature can hold.
-pub fn sign(path: &Path, key: &SigningKey, existing: Existing) -> Result<Signed> {
+pub fn sign(path: &Path, key: &SigningKey, existing: Existing, own: Option<KeyId>) -> Result<Signed> {
     let name = name_of(path).map_err(Reason::of(path))?;
     let place = path_of(path);
     if existing == Existing::Keep && place.symlink_metadata().is_ok() {
@@ -98,7 +99,7 @@ pub fn sign(path: &Path, key: &SigningKey, existing: Existing) -> Result<Signed>
     let purpose = match kind {
         None => String::new(),
         Some(kind) => {
-            let owner = owners::of_file(path)?.and_then(|(_, owner)| owner);
+            let owner = own.or(owners::of_file(path)?.and_then(|(_, owner)| owner));
             format!("\t{KIND}{kind}\t{OWNER}{}", owner.map_or_else(|| NOBODY.to_owned(), KeyId::to_hex))
         }
     };
@@ -110,8 +111,8 @@ pub fn sign(path: &Path, key: &SigningKey, existing: Existing) -> Result<Signed>
 ///
 /// # Errors
 /// As [`sign`] and [`Signed::write`].
-pub fn sign_file(path: &Path, key: &SigningKey, existing: Existing) -> Result<PathBuf> {
-    let signed = sign(path, key, existing)?;
+pub fn sign_file(path: &Path, key: &SigningKey, existing: Existing, own: Option<KeyId>) -> Result<PathBuf> {
+    let signed = sign(path, key, existing, own)?;
     signed.write(existing)?;
     Ok(signed.place)
 }

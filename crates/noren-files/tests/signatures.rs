@@ -56,7 +56,7 @@ fn signed_files_are_verified_until_a_bit_of_them_changes() {
     let path = place.path("table.ct");
     for content in [Vec::new(), vec![7], content()] {
         fs::write(&path, &content).expect("writable");
-        sign_file(&path, &key, Existing::Replace).expect("signed");
+        sign_file(&path, &key, Existing::Replace, None).expect("signed");
         let signature = verify(&path, &key.signer()).expect("unchanged");
         assert_eq!(signature.name(), Some("table.ct"));
         for at in (0..content.len()).step_by(content.len() / 7 + 1).chain(content.len().checked_sub(1)) {
@@ -83,7 +83,7 @@ fn no_changed_signature_is_verified_nor_one_of_another_file_name_or_signer() {
     fs::write(&path, b"first").expect("writable");
     fs::write(&other, b"second").expect("writable");
     for path in [&path, &other] {
-        sign_file(path, &key, Existing::Keep).expect("signed");
+        sign_file(path, &key, Existing::Keep, None).expect("signed");
     }
     let signature = fs::read(path_of(&path)).expect("there");
     let text = String::from_utf8(signature.clone()).expect("text");
@@ -111,7 +111,7 @@ fn no_changed_signature_is_verified_nor_one_of_another_file_name_or_signer() {
     assert_eq!(refused, Reason::Name { found: "\"b.ct\"".to_owned(), needed: "\"a.ct\"".to_owned() });
     verify_file(&path, &key.signer(), &Wanted { any_name: true, ..Wanted::default() }).expect("asked for");
     // The same content signed by somebody else.
-    sign_file(&path, &self::key(), Existing::Replace).expect("signed");
+    sign_file(&path, &self::key(), Existing::Replace, None).expect("signed");
     assert!(matches!(reason(verify(&path, &key.signer())), Reason::OtherSigner { .. }));
     // By somebody else under the identity of the signer, who chooses it.
     let forger = Signature::from_text(&fs::read_to_string(path_of(&path)).expect("text")).expect("a signature");
@@ -142,7 +142,7 @@ fn a_signature_that_is_missing_huge_or_no_file_is_refused() {
         assert!(made.success());
         let refused = verify(&path, &key.signer()).expect_err("refused").to_string();
         assert!(refused.contains("a FIFO"), "{refused}");
-        assert!(sign_file(&path, &key, Existing::Replace).is_err());
+        assert!(sign_file(&path, &key, Existing::Replace, None).is_err());
         assert!(verify_file(&path_of(&path), &key.signer(), &Wanted::default()).is_err());
     }
 }
@@ -152,18 +152,18 @@ fn signatures_replace_nothing_unless_that_is_asked_for_and_names_are_plain() {
     let (place, key) = (Place::new("keep"), key());
     let path = place.path("a.ct");
     fs::write(&path, b"first").expect("writable");
-    sign_file(&path, &key, Existing::Keep).expect("signed");
+    sign_file(&path, &key, Existing::Keep, None).expect("signed");
     let before = fs::read(path_of(&path)).expect("there");
-    let refused = sign_file(&path, &key, Existing::Keep);
+    let refused = sign_file(&path, &key, Existing::Keep, None);
     assert!(matches!(refused, Err(Error::Library(LibraryError::Exists { .. }))));
     assert!(fs::read(path_of(&path)).expect("there") == before);
     for name in ["a\nb", "a\tfile:b", " a", "a "] {
         let path = place.path(name);
         fs::write(&path, b"first").expect("writable");
-        assert!(matches!(reason(sign_file(&path, &key, Existing::Keep)), Reason::Unnameable { .. }), "{name:?}");
+        assert!(matches!(reason(sign_file(&path, &key, Existing::Keep, None)), Reason::Unnameable { .. }), "{name:?}");
         assert!(!path_of(&path).exists());
     }
-    assert!(sign_file(&place.path("missing"), &key, Existing::Keep).is_err());
+    assert!(sign_file(&place.path("missing"), &key, Existing::Keep, None).is_err());
     assert_eq!(place.names(), [" a", "a\tfile:b", "a\nb", "a ", "a.ct", "a.ct.minisig"]);
 }
 
@@ -271,7 +271,7 @@ fn a_signature_says_what_a_container_is_for() {
     let path = place.path("a.ct");
     let [ours, theirs] = [[5; KeyId::BYTES], [6; KeyId::BYTES]].map(KeyId);
     fs::write(&path, container(Kind::CKKS_CIPHERTEXT, Some(ours.0))).expect("writable");
-    sign_file(&path, &key, Existing::Keep).expect("signed");
+    sign_file(&path, &key, Existing::Keep, None).expect("signed");
     let found = verify(&path, &key.signer()).expect("unchanged");
     assert!(found.comment().ends_with(&format!("\tkind:CKKS ciphertext\towner:{}", "05".repeat(16))), "{found:?}");
     let kinds = [Kind::TABLE, Kind::CKKS_CIPHERTEXT];
@@ -294,7 +294,7 @@ fn a_signature_says_what_a_container_is_for() {
         (b"a table in clear".to_vec(), true),
     ] {
         fs::write(&path, content).expect("writable");
-        sign_file(&path, &key, Existing::Replace).expect("signed");
+        sign_file(&path, &key, Existing::Replace, None).expect("signed");
         assert_eq!(check(Wanted { owner: Some(ours), ..Wanted::default() }).is_ok(), serves);
         assert!(check(Wanted { kinds: &kinds, ..Wanted::default() }).is_err());
     }
@@ -342,7 +342,7 @@ fn another_implementation_verifies_and_signs_the_same_way() {
     let path = place.path("a.ct");
     fs::write(&path, content()).expect("writable");
     // Signed here, verified there.
-    sign_file(&path, &key, Existing::Keep).expect("signed");
+    sign_file(&path, &key, Existing::Keep, None).expect("signed");
     let signature = SignatureBox::from_file(path_of(&path)).expect("a signature");
     let public = PublicKeyBox::from(key.signer().to_text()).into_public_key().expect("a key");
     minisign::verify(&public, &signature, Cursor::new(content()), true, false, false).expect("verified");

@@ -3,27 +3,55 @@
 use std::alloc::{Layout, handle_alloc_error};
 use std::any::Any;
 use std::cell::Cell;
+use std::fmt;
 use std::hint::black_box;
+use std::io;
 use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
+pub use crate::kernels::allocator::Allocator;
 use crate::kernels::pages::leaves_room;
 
 /// A buffer that the system did not give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{bytes} bytes of memory ({:.1} GiB) are needed for one buffer and cannot be had: free memory or raise its limit, or use \
-     smaller parameters or fewer keys", *bytes as f64 / GIB
+    "{bytes} bytes of memory{} are needed for one buffer and cannot be had: free memory or raise its limit, or use smaller \
+     parameters or fewer keys", Gibibytes(*bytes)
 )]
 pub struct OutOfMemory {
     /// How many bytes were asked for.
     pub bytes: u64,
 }
 
-const GIB: f64 = (1u64 << 30) as f64;
+impl From<OutOfMemory> for io::Error {
+    fn from(missing: OutOfMemory) -> Self {
+        Self::new(io::ErrorKind::OutOfMemory, missing)
+    }
+}
+
+/// Bytes in GiB, in parentheses, if they are a tenth of one at least. It is written without allocating.
+struct Gibibytes(u64);
+
+impl fmt::Display for Gibibytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const GIB: f64 = (1u64 << 30) as f64;
+        let all = self.0 as f64 / GIB;
+        if all < 0.1 { Ok(()) } else { write!(f, " ({all:.1} GiB)") }
+    }
+}
 
 thread_local! {
     static REFUSES: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread asks for memory that it can do without.
+    static ASKS: Cell<bool> = const { Cell::new(false) };
 }
+
+/// How the program ends where memory cannot be had that nobody has asked for.
+static END: Mutex<Option<fn(OutOfMemory) -> !>> = Mutex::new(None);
+
+/// Whether the program ends already.
+static ENDS: AtomicBool = AtomicBool::new(false);
 
 /// Runs work that ends where memory for a large buffer cannot be had. The stack is unwound as by a panic, without a message:
 /// programs that are built with `panic = "abort"` end instead, as they do where no `refusing` is around.
@@ -59,13 +87,10 @@ pub fn under<T>(refuses: bool, work: impl FnOnce() -> T) -> T {
 /// [`OutOfMemory`] if it cannot be had now.
 pub fn ask(bytes: usize) -> Result<(), OutOfMemory> {
     let mut all: Vec<u8> = Vec::new();
-    let given = all.try_reserve_exact(bytes).is_ok();
+    let given = reserve(&mut all, bytes);
     // A buffer that nothing is written to need not be allocated at all.
     black_box(&mut all);
-    match given && leaves_room(bytes) {
-        true => Ok(()),
-        false => Err(OutOfMemory { bytes: bytes as u64 }),
-    }
+    given
 }
 
 /// [`ask`] for `count` values of a type.
@@ -87,12 +112,65 @@ pub fn require(bytes: usize) {
 #[must_use]
 pub fn zeros<T: Copy + Default>(len: usize) -> Vec<T> {
     let mut zeros = Vec::new();
-    let bytes = len.saturating_mul(size_of::<T>());
-    if zeros.try_reserve_exact(len).is_err() || !leaves_room(bytes) {
-        fail(Layout::array::<T>(len).unwrap_or(Layout::new::<T>()), bytes);
+    if let Err(OutOfMemory { bytes }) = reserve(&mut zeros, len) {
+        fail(Layout::array::<T>(len).unwrap_or(Layout::new::<T>()), bytes as usize);
     }
     zeros.resize(len, T::default());
     zeros
+}
+
+/// Takes the memory of exactly `more` further values of a vector.
+///
+/// # Errors
+/// As [`ask`].
+pub fn reserve<T>(values: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
+    let bytes = more.saturating_mul(size_of::<T>());
+    match asking(|| values.try_reserve_exact(more).is_ok()) && leaves_room(bytes) {
+        true => Ok(()),
+        false => Err(OutOfMemory { bytes: bytes as u64 }),
+    }
+}
+
+/// Runs work, which ends the program by `end` where the [`Allocator`] of the program has no memory and nobody has asked for it first:
+/// small buffers, and those of other libraries. Without this, and with another allocator, the program ends by a signal.
+///
+/// `end` must not allocate, nor unwind. Of two calls at a time the later one counts.
+pub fn ends_with<T>(end: fn(OutOfMemory) -> !, work: impl FnOnce() -> T) -> T {
+    /// Puts back what was before, also where the work unwinds.
+    struct Before(Option<fn(OutOfMemory) -> !>);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            set_end(self.0);
+        }
+    }
+    let _before = Before(set_end(Some(end)));
+    work()
+}
+
+fn set_end(end: Option<fn(OutOfMemory) -> !>) -> Option<fn(OutOfMemory) -> !> {
+    std::mem::replace(&mut *END.lock().unwrap_or_else(PoisonError::into_inner), end)
+}
+
+/// Asks for memory, whose absence is then no end of the program.
+pub(crate) fn asking<T>(ask: impl FnOnce() -> T) -> T {
+    let before = ASKS.replace(true);
+    let given = ask();
+    ASKS.set(before);
+    given
+}
+
+/// Ends the program by what [`ends_with`] names, if this thread has not asked; else the allocator says what it has always said.
+#[cold]
+pub(crate) fn missed(bytes: usize) {
+    if ASKS.get() || ENDS.load(Ordering::Relaxed) {
+        return;
+    }
+    let end = *END.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(end) = end
+        && !ENDS.swap(true, Ordering::Relaxed)
+    {
+        end(OutOfMemory { bytes: bytes as u64 });
+    }
 }
 
 /// Ends the work that needs `bytes` bytes.
@@ -100,6 +178,7 @@ pub(crate) fn fail(layout: Layout, bytes: usize) -> ! {
     if refuses() && !std::thread::panicking() {
         panic::resume_unwind(Box::new(OutOfMemory { bytes: bytes as u64 }));
     }
+    missed(bytes);
     handle_alloc_error(layout)
 }
 
@@ -133,6 +212,7 @@ mod tests {
         assert!(!refuses());
         let text = OutOfMemory { bytes: 3 << 30 }.to_string();
         assert!(text.starts_with("3221225472 bytes of memory (3.0 GiB) are needed"), "{text}");
+        assert!(OutOfMemory { bytes: 64 }.to_string().starts_with("64 bytes of memory are needed"));
     }
 
     #[test]

@@ -67,6 +67,10 @@ mod tfhe;
 mod ufuncs;
 mod vectors;
 
+/// For the tool, which ends with a message where memory cannot be had.
+#[global_allocator]
+static ALLOCATOR: noren::memory::Allocator = noren::memory::Allocator;
+
 /// The compiled part of the package `noren`.
 #[pymodule(name = "_noren", module = "noren")]
 mod module {

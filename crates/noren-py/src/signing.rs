@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use noren::KeyId;
-use noren::wire::Kind;
+use noren::wire::{Kind, identity_of_secret};
 use noren_files::error::Error as FileRefusal;
 use noren_files::passphrase::Work;
 use noren_files::signature::{self, Wanted};
@@ -104,7 +104,7 @@ impl PySigner {
 #[pyfunction]
 #[pyo3(signature = (path, key, *, force = false))]
 pub(crate) fn sign(py: Python<'_>, path: PathBuf, key: &PySigningKey, force: bool) -> PyResult<PathBuf> {
-    free(py, || signature::sign_file(&path, &key.0, destination(&path, force).existing))
+    free(py, || signature::sign_file(&path, &key.0, destination(&path, force).existing, identity_of_secret(&path)?))
 }
 
 /// Verifies a file by the signature beside it, and returns what the signer says of it: when it was signed, its name and kind.

@@ -61,6 +61,7 @@ pub mod switching;
 
 /// Bytes for files and for the network.
 pub mod wire {
+    pub use crate::schemes::owners::identity_of_secret;
     pub use noren_rlwe::wire::key_file::{ExpandedFileKey, FileContext, FileKey};
     pub use noren_rlwe::wire::kind::Kind;
     pub use noren_rlwe::wire::object::Object;

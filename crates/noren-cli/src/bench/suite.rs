@@ -292,12 +292,10 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
             weak_client::run(&run, preset, parts)?;
         }
         Suite::Advise => {
-            let measured = advise::measured()?;
+            let asked = advise::asked(&run, &arguments.number, arguments.place)?;
             console.text(Record::head())?;
-            for (number, workload) in advise::all().iter().enumerate() {
-                if arguments.number.is_empty() || arguments.number.contains(&number) {
-                    advise::run(&run, &measured, (number, workload), arguments.place)?;
-                }
+            for asked in &asked {
+                advise::run(&run, asked)?;
             }
         }
         Suite::Parallel => {

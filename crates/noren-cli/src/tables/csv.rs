@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord, Trim, WriterBuilder};
@@ -105,26 +105,25 @@ fn hint(field: &str, dialect: &Dialect<'_>) -> &'static str {
     }
 }
 
-/// A table as text.
-pub(super) fn to_bytes(
-    path: &Path,
-    decrypted: &Decrypted<'_>,
-    style: &Style,
-    separator: u8,
-) -> Result<Vec<u8>, Failure> {
+/// Writes a table as text, number by number.
+pub(super) fn write(sink: &mut dyn Write, decrypted: &Decrypted<'_>, style: &Style, separator: u8) -> io::Result<()> {
     let Decrypted { row_names, column_names, values } = decrypted;
-    let mut writer = WriterBuilder::new().delimiter(separator).from_writer(Vec::new());
-    let mut write = |first: Option<&str>, rest: &[String]| {
-        writer.write_record(first.into_iter().chain(rest.iter().map(String::as_str)))
-    };
-    let texts = values.texts(style.digits);
-    let mut rows = texts.chunks(column_names.len()).enumerate();
-    let header = if style.header { write(row_names.map(|_| "row"), column_names) } else { Ok(()) };
-    let written = header
-        .and_then(|()| rows.try_for_each(|(row, values)| write(row_names.map(|names| names[row].as_str()), values)));
-    let failed = |source: io::Error| Failure::Io { path: path.to_owned(), source };
-    written.map_err(|error| failed(error.into()))?;
-    writer.into_inner().map_err(|error| failed(error.into_error()))
+    let mut writer = WriterBuilder::new().delimiter(separator).from_writer(sink);
+    if style.header {
+        let first = row_names.map(|_| "row");
+        writer.write_record(first.into_iter().chain(column_names.iter().map(String::as_str)))?;
+    }
+    let columns = column_names.len();
+    for row in 0..values.len() / columns {
+        if let Some(names) = row_names {
+            writer.write_field(&names[row])?;
+        }
+        for column in 0..columns {
+            writer.write_field(values.text(row * columns + column, style.digits))?;
+        }
+        writer.write_record(None::<&[u8]>)?;
+    }
+    writer.flush()
 }
 
 /// The table without blank lines at its end.
@@ -366,7 +365,9 @@ mod tests {
         let written = |row_names, values| {
             let decrypted = Decrypted { row_names, column_names: &columns, values };
             let style = Style { format: Format::Csv, header: true, digits: None, shown: false };
-            to_bytes(Path::new("t.csv"), &decrypted, &style, b',').expect("numbers")
+            let mut bytes = Vec::new();
+            write(&mut bytes, &decrypted, &style, b',').expect("memory");
+            bytes
         };
         let again =
             read(Path::new("t.csv"), &written(None, Values::Real(&values, None)), &Dialect::of(Format::Csv, true))

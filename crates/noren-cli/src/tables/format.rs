@@ -15,14 +15,14 @@ impl Numbers {
     pub(crate) fn read(path: &Path, header: bool) -> Result<Self, Failure> {
         let format = Format::of(path)?;
         let dialect = Dialect { missing_option: false, ..Dialect::of(format, header) };
-        Self::parse(path, format, &file::read(path, MAX_BYTES)?, &dialect)
+        Self::parse(path, format, file::read(path, MAX_BYTES)?, &dialect)
     }
 
     /// As [`Numbers::read`], of bytes that were read already; `path` is what messages show.
-    pub(super) fn parse(path: &Path, format: Format, bytes: &[u8], dialect: &Dialect<'_>) -> Result<Self, Failure> {
+    pub(super) fn parse(path: &Path, format: Format, bytes: Vec<u8>, dialect: &Dialect<'_>) -> Result<Self, Failure> {
         let numbers = match format {
-            Format::Csv | Format::Tsv => csv::read(path, bytes, dialect),
-            Format::Npy => npy::read(path, bytes)?.only(path, dialect.columns),
+            Format::Csv | Format::Tsv => csv::read(path, &bytes, dialect),
+            Format::Npy => npy::read(path, &bytes)?.only(path, dialect.columns),
             Format::Parquet | Format::Arrow => columnar::read(path, format, bytes, dialect.columns),
         }?;
         let admitted = |x: &f64| x.is_finite() || (dialect.admits_missing && x.is_nan());
@@ -56,7 +56,7 @@ impl Numbers {
 /// # Errors
 /// The message that the tool prints.
 pub fn table_shape(name: &Path, bytes: &[u8], header: bool) -> Result<[usize; 2], String> {
-    let parse = |format| Numbers::parse(name, format, bytes, &Dialect::of(format, header));
+    let parse = |format| Numbers::parse(name, format, bytes.to_vec(), &Dialect::of(format, header));
     let numbers = Format::of(name).and_then(parse);
     numbers.map(|numbers| [numbers.rows, numbers.columns]).map_err(|failure| failure.to_string())
 }
@@ -70,12 +70,14 @@ pub(crate) fn write(output: &Output, access: Access, decrypted: &Decrypted<'_>, 
     if style.shown {
         return output.write_bytes(access, shown::text(decrypted, style).as_bytes());
     }
-    let separator = |separator| csv::to_bytes(output.path(), decrypted, style, separator);
-    let bytes = match style.format {
-        Format::Csv => separator(b',')?,
-        Format::Tsv => separator(b'\t')?,
-        Format::Npy => npy::to_bytes(decrypted.values, decrypted.column_names.len()),
-        Format::Parquet | Format::Arrow => columnar::to_bytes(output.path(), style.format, decrypted)?,
-    };
-    output.write_bytes(access, &bytes)
+    match style.format {
+        Format::Csv => output.write_with(access, |sink| csv::write(sink, decrypted, style, b',')),
+        Format::Tsv => output.write_with(access, |sink| csv::write(sink, decrypted, style, b'\t')),
+        Format::Npy => {
+            output.write_with(access, |sink| npy::write(sink, decrypted.values, decrypted.column_names.len()))
+        }
+        Format::Parquet | Format::Arrow => {
+            output.write_bytes(access, &columnar::to_bytes(output.path(), style.format, decrypted)?)
+        }
+    }
 }

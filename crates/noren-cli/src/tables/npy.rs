@@ -1,5 +1,6 @@
 //! Tables as NPY files, the format of `numpy.save`: one or two dimensions of real numbers.
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use noren::memory;
@@ -77,25 +78,26 @@ pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Numbers, Failure> {
     Ok(Numbers { rows, columns, names: Vec::new(), entries, exact })
 }
 
-/// A table of `float64` or `int64`, row after row; of `uint64` where numbers are so large.
-pub(crate) fn to_bytes(values: Values<'_>, columns: usize) -> Vec<u8> {
-    let (descr, numbers): (_, Vec<[u8; size_of::<u64>()]>) = match values {
-        Values::Real(values, _) => ("<f8", values.iter().map(|x| x.to_le_bytes()).collect()),
-        Values::Whole(values) => {
-            let is_large = values.iter().any(|&x| x > i64::MAX.into());
-            // Of both types the low 8 bytes are those of two's complement.
-            let numbers = values.iter().map(|x| (*x as u64).to_le_bytes()).collect();
-            (if is_large { "<u8" } else { "<i8" }, numbers)
-        }
+/// Writes a table of `float64` or `int64`, row after row; of `uint64` where numbers are so large.
+pub(super) fn write(sink: &mut dyn Write, values: Values<'_>, columns: usize) -> io::Result<()> {
+    let descr = match values {
+        Values::Real(..) => "<f8",
+        Values::Whole(values) if values.iter().any(|&x| x > i64::MAX.into()) => "<u8",
+        Values::Whole(_) => "<i8",
     };
-    let shape = (numbers.len() / columns, columns);
+    let shape = (values.len() / columns, columns);
     let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}, {}), }}", shape.0, shape.1);
     let before = MAGIC.len() + 4; // two bytes of version, two of length
     let length = (before + text.len() + 1).next_multiple_of(ALIGNMENT) - before;
     text.extend(std::iter::repeat_n(' ', length - 1 - text.len()));
     text.push('\n');
     let length = u16::try_from(length).expect("two numbers of at most 20 digits are a short text");
-    [MAGIC, &[1, 0], &length.to_le_bytes(), text.as_bytes(), numbers.as_flattened()].concat()
+    [MAGIC, &[1, 0], &length.to_le_bytes(), text.as_bytes()].iter().try_for_each(|part| sink.write_all(part))?;
+    match values {
+        Values::Real(values, _) => values.iter().try_for_each(|x| sink.write_all(&x.to_le_bytes())),
+        // Of both types the low 8 bytes are those of two's complement.
+        Values::Whole(values) => values.iter().try_for_each(|x| sink.write_all(&(*x as u64).to_le_bytes())),
+    }
 }
 
 /// The text of the header, and the bytes behind it; or what is wrong.
@@ -248,6 +250,12 @@ mod tests {
         read(Path::new("t.npy"), &file(header, data)).map_err(|failure| failure.to_string())
     }
 
+    fn written(values: Values<'_>, columns: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        write(&mut bytes, values, columns).expect("memory");
+        bytes
+    }
+
     fn header(descr: &str, shape: &str) -> String {
         format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}   \n")
     }
@@ -256,7 +264,7 @@ mod tests {
     fn what_is_written_is_read_again() {
         let entries = [1.5, -0.0, 1e300, f64::MIN_POSITIVE, 3.0, -7.25];
         for columns in [1, 2, 3, 6] {
-            let bytes = to_bytes(Values::Real(&entries, None), columns);
+            let bytes = written(Values::Real(&entries, None), columns);
             assert_eq!(bytes.len() % ALIGNMENT, entries.len() * 8 % ALIGNMENT);
             let again = read(Path::new("t.npy"), &bytes).expect("just written");
             assert_eq!((again.rows, again.columns), (6 / columns, columns));
@@ -303,7 +311,7 @@ mod tests {
         ] {
             let found = read_file(&header(descr, "(1,)"), &data).expect(descr);
             assert_eq!(found.whole(0), Ok(needed), "{descr}");
-            let again = read(Path::new("t.npy"), &to_bytes(Values::Whole(&[needed]), 1)).expect("just written");
+            let again = read(Path::new("t.npy"), &written(Values::Whole(&[needed]), 1)).expect("just written");
             assert_eq!(again.whole(0), Ok(needed), "{descr}");
         }
         // Floating point may have rounded numbers that large.

@@ -220,15 +220,22 @@ fn without_sign_of_zero(text: String) -> String {
 }
 
 impl Values<'_> {
-    /// Each number as text.
-    pub(super) fn texts(&self, digits: Option<Digits>) -> Vec<String> {
+    /// How many there are.
+    pub(super) const fn len(&self) -> usize {
+        match self {
+            Self::Real(values, _) => values.len(),
+            Self::Whole(values) => values.len(),
+        }
+    }
+
+    /// A number as text.
+    pub(super) fn text(&self, index: usize, digits: Option<Digits>) -> String {
         match self {
             Self::Real(values, errors) => {
                 let digits = digits.unwrap_or(if errors.is_some() { Digits::Supported } else { Digits::Full });
-                let error = |index: usize| errors.map_or(0.0, |errors| errors[index]);
-                values.iter().enumerate().map(|(index, &x)| digits.text(x, error(index))).collect()
+                digits.text(values[index], errors.map_or(0.0, |errors| errors[index]))
             }
-            Self::Whole(values) => values.iter().map(ToString::to_string).collect(),
+            Self::Whole(values) => values[index].to_string(),
         }
     }
 }

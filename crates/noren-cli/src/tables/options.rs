@@ -60,7 +60,7 @@ impl TableOptions {
         dialect.separator = self.separator.unwrap_or(dialect.separator);
         dialect.columns = &self.columns;
         dialect.admits_missing = self.missing != Missing::Error;
-        let numbers = Numbers::parse(path, format, &bytes, &dialect)?;
+        let numbers = Numbers::parse(path, format, bytes, &dialect)?;
         match self.missing {
             Missing::Error => Ok(numbers),
             Missing::Drop => without_missing(numbers, path, console),

@@ -15,16 +15,16 @@ const NAME: usize = 24;
 pub(super) fn text(decrypted: &Decrypted<'_>, style: &Style) -> String {
     let Decrypted { row_names, column_names, values } = decrypted;
     let columns = column_names.len();
-    let (texts, chosen) = (values.texts(style.digits), columns.min(COLUMNS));
-    let rows = texts.len() / columns;
+    let (rows, chosen) = (values.len() / columns, columns.min(COLUMNS));
     let mut lines: Vec<Vec<String>> = Vec::new();
     if style.header {
         let corner = row_names.map(|_| "row".to_owned());
         lines.push(corner.into_iter().chain(column_names[..chosen].iter().map(|column| name(column))).collect());
     }
-    for (row, numbers) in texts.chunks(columns).take(ROWS).enumerate() {
+    for row in 0..rows.min(ROWS) {
         let first = row_names.map(|names| name(&names[row]));
-        lines.push(first.into_iter().chain(numbers[..chosen].iter().cloned()).collect());
+        let numbers = (0..chosen).map(|column| values.text(row * columns + column, style.digits));
+        lines.push(first.into_iter().chain(numbers).collect());
     }
     let fields = lines.first().map_or(0, Vec::len);
     let width = |field: usize| lines.iter().map(|line| line[field].chars().count()).max().unwrap_or(0);

@@ -330,6 +330,7 @@ fn steps_that_there_are_not_are_refused() {
     sandbox.refused(&["bench", "client", "--figure", "levels"], &["--figure", "client"]);
     sandbox.refused(&["bench", "parallel", "--level", "33"], &["found 33", "1 to 32"]);
     sandbox.refused(&["bench", "parallel", "--log-n", "12"], &["found 12", "16, 15, 14, 13"]);
+    sandbox.refused(&["bench", "advise", "--number", "0,30"], &["--number", "found 30", "0 to 29"]);
 }
 
 #[cfg(unix)]

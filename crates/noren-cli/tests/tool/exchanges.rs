@@ -146,6 +146,20 @@ fn remove_outputs(sandbox: &Sandbox) {
     let _ = fs::remove_dir_all(sandbox.path("new"));
 }
 
+/// A sandbox with keys and one table of each of two owners: `keys` and `table.ct`, and both in `other`. `keygen` are the options
+/// of the keys, `key` is the key that encrypts and the options of that.
+fn of_two_owners(name: &str, keygen: &str, key: &str) -> Sandbox {
+    let sandbox = Sandbox::new(name);
+    sandbox.write("table.csv", b"a,b\n3,1\n2,2\n");
+    for [keys, table, digit] in [["keys", "table.ct", "5"], ["other", "other/table.ct", "6"]] {
+        let seed = digit.repeat(64);
+        let call = |call: String| sandbox.done(&call.split(' ').collect::<Vec<_>>());
+        call(format!("keygen --out {keys} {keygen} --seed {seed}"));
+        call(format!("encrypt --key {keys}/{key} table.csv -o {table}"));
+    }
+    sandbox
+}
+
 #[test]
 fn verbs_of_numbers_take_signed_files_alone() {
     let sandbox = Sandbox::with_keys("exchange-numbers", "mean");
@@ -214,13 +228,7 @@ fn verbs_of_lookups_take_signed_files_alone() {
 
 #[test]
 fn verbs_of_tfhe_take_signed_files_alone() {
-    let sandbox = Sandbox::new("exchange-tfhe");
-    sandbox.write("table.csv", b"a,b\n3,1\n2,2\n");
-    for [keys, table, seed] in [["keys", "table.ct", "5"], ["other", "other/table.ct", "6"]] {
-        let secret = format!("{keys}/secret.key");
-        sandbox.done(&["keygen", "--out", keys, "--tfhe", "TOY_2_2", "--circuit", "--seed", &seed.repeat(64)]);
-        sandbox.done(&["encrypt", "--key", &secret, "--type", "uint8", "table.csv", "-o", table]);
-    }
+    let sandbox = of_two_owners("exchange-tfhe", "--tfhe TOY_2_2 --circuit", "secret.key --type uint8");
     let (keys, table) = (("keys/server.keys", "other/server.keys"), ("table.ct", "other/table.ct"));
     let circuit = ("keys/circuit.keys", "other/circuit.keys");
     let world = World::new(sandbox, "keys/server.keys");
@@ -239,14 +247,8 @@ fn verbs_of_tfhe_take_signed_files_alone() {
 
 #[test]
 fn verbs_of_bootstrapping_and_switching_take_signed_files_alone() {
-    let sandbox = Sandbox::new("exchange-switching");
-    sandbox.write("table.csv", b"a,b\n3,1\n2,2\n");
-    for [keys, table, seed] in [["keys", "table.ct", "5"], ["other", "other/table.ct", "6"]] {
-        let seed = seed.repeat(64);
-        let all = ["keygen", "--out", keys, "--bootstrap", "toy", "--slots", "64", "--seed", &seed];
-        sandbox.done(&[&all[..], &["--switching", "TOY_SWITCH", "--rows", "2", "--columns", "2"]].concat());
-        sandbox.done(&["encrypt", "--key", &format!("{keys}/public.key"), "table.csv", "-o", table]);
-    }
+    let keygen = "--bootstrap toy --slots 64 --switching TOY_SWITCH --rows 2 --columns 2";
+    let sandbox = of_two_owners("exchange-switching", keygen, "public.key");
     let (keys, table) = (("keys/bootstrap.keys", "other/bootstrap.keys"), ("table.ct", "other/table.ct"));
     let switching = ("keys/switching.keys", "other/switching.keys");
     let world = World::new(sandbox, "keys/public.key");

@@ -12,6 +12,7 @@ mod integers;
 mod lookup;
 mod lookup_refusals;
 mod manual;
+mod memory;
 mod owners;
 mod papers;
 mod passphrases;

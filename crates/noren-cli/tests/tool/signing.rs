@@ -79,6 +79,30 @@ fn every_verb_takes_files_that_are_signed() {
 }
 
 #[test]
+fn the_owner_of_a_signed_secret_key_is_its_own_identity() {
+    let sandbox = sandbox("owners-of-secrets");
+    sandbox.integers("integers.params", 10, 12289, 3);
+    sandbox.done(&["keygen", "--out", "integers", "--integers", "integers.params"]);
+    sandbox.done(&["keygen", "--out", "tfhe", "--tfhe", "TOY_BOOL"]);
+    for [secret, other] in [
+        ["keys/secret.key", "keys/eval.keys"],
+        ["integers/secret.key", "integers/public.key"],
+        ["tfhe/secret.key", "tfhe/server.keys"],
+    ] {
+        sandbox.done(&["sign", secret, other, "--force", "--key", "signer/signing.key"]);
+        let report = sandbox.json(&[&["verify", secret, other], &SIGNER[..]].concat());
+        let owners = [0, 1].map(|file| {
+            let comment = report["files"][file]["comment"].as_str().expect("a comment");
+            comment.split("\towner:").nth(1).expect("an owner").to_owned()
+        });
+        assert!(owners[0] == owners[1] && owners[0] != "none", "{secret}: {owners:?}");
+        sandbox.done(&[&["verify", secret, "--owner", &owners[0]], &SIGNER[..]].concat());
+        let another = "0".repeat(32);
+        sandbox.refused(&[&["verify", secret, "--owner", &another], &SIGNER[..]].concat(), &["another owner"]);
+    }
+}
+
+#[test]
 fn a_signed_file_passes_for_no_other() {
     let sandbox = sandbox("replaced");
     // An old result under the name of a new one, with its signature.

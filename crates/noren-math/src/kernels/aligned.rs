@@ -10,7 +10,7 @@ use std::sync::Arc;
 use zeroize::{Zeroize, optimization_barrier};
 
 use crate::kernels::pages::{self, LARGE_PAGE, leaves_room};
-use crate::memory::fail;
+use crate::memory::{asking, fail};
 
 /// Words that fill a 64-byte line without padding: `i8`, `u32`, `u64` and `f64`.
 pub trait Word: sealed::Sealed + Copy + Default + Zeroize + Send + Sync + 'static {}
@@ -75,7 +75,7 @@ impl<T: Word> AlignedVec<T> {
             return Self { start: EMPTY.cast(), len, owner: Owner::Own };
         }
         // SAFETY: the size is not 0.
-        let Some(start) = (unsafe { pages::zeroed(layout) }) else { fail(layout, layout.size()) };
+        let Some(start) = asking(|| unsafe { pages::zeroed(layout) }) else { fail(layout, layout.size()) };
         let row = Self { start: start.cast(), len, owner: Owner::Own };
         if !leaves_room(layout.size()) {
             drop(row);
@@ -116,7 +116,7 @@ impl<T: Word> AlignedVec<T> {
             return Self { start: EMPTY.cast(), len: 0, owner: Owner::Guarded };
         }
         // SAFETY: the size is not 0.
-        let Some(start) = (unsafe { pages::guarded(layout) }) else { fail(layout, layout.size()) };
+        let Some(start) = asking(|| unsafe { pages::guarded(layout) }) else { fail(layout, layout.size()) };
         let mut row = Self { start: start.cast(), len: secret.len(), owner: Owner::Guarded };
         row.copy_from_slice(secret);
         row

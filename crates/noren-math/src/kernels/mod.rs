@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use crate::error::Error;
 
 pub mod aligned;
+pub(crate) mod allocator;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]

@@ -355,7 +355,8 @@ impl PySwitch {
 
     /// Samples as slots: of a phase p the slot is sin(2 pi p).
     ///
-    /// bits: whether all phases are a quarter of the circle from 0, so that errors of phases count in their squares.
+    /// bits: whether all phases are a quarter of the circle from 0, so that errors of phases count in their squares. Of a number
+    ///     of samples that is no power of two the slots up to the next one hold 0, about which they do not.
     ///
     /// Raises EncodingError for no samples, or more than slots hold; ParameterMismatchError and KeyMismatchError for others'.
     #[pyo3(signature = (samples, *, bits = false))]

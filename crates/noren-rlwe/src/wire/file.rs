@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use noren_math::memory;
+
 use crate::error::{Error, Result};
 use crate::wire::header::{HEADER_BYTES, Header};
 use crate::wire::kind::Kind;
@@ -312,7 +314,7 @@ fn read_bounded(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     // One byte more than announced, so that the end of the file is seen without growing. Where the memory for that
     // is missing this is an error, not an abort.
     let announced = usize::try_from(length).unwrap_or(usize::MAX);
-    bytes.try_reserve_exact(announced.saturating_add(1)).map_err(|_| io::Error::from(ErrorKind::OutOfMemory))?;
+    memory::reserve(&mut bytes, announced.saturating_add(1))?;
     pieces::read(&mut file, &mut bytes, max_bytes.saturating_add(1), &pieces::steps(length))?;
     // A file that grows announces less than it gives.
     if bytes.len() as u64 > max_bytes { Err(too_large("more bytes", max_bytes)) } else { Ok(bytes) }

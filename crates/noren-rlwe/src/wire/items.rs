@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use noren_math::memory;
+
 use crate::error::{Error, Result};
 use crate::wire::file;
 use crate::wire::header::{self, DIGEST_AT, ENTRY_BYTES, Encoding, Entry, HEADER_BYTES, Header};
@@ -103,8 +105,7 @@ impl Items {
         }
         let failed = |source| Error::Io { path: self.path.clone(), source };
         self.bytes.clear();
-        let missing = |_| failed(std::io::ErrorKind::OutOfMemory.into());
-        self.bytes.try_reserve_exact((to - from) as usize).map_err(missing)?;
+        memory::reserve(&mut self.bytes, (to - from) as usize).map_err(|missing| failed(missing.into()))?;
         pieces::read(&mut self.file, &mut self.bytes, to - from, &pieces::steps(to - from)).map_err(failed)?;
         if self.bytes.len() as u64 != to - from {
             // It was longer when it was opened.

@@ -27,6 +27,8 @@ const STEP: u64 = 1 << 18;
 const BUDGET_FAILURE: f64 = -128.0;
 /// The most bits of a function as a polynomial.
 const POLYNOMIAL_BITS: u32 = 10;
+/// The most in BGV: with more, parts of any coefficients are added at depths where limbs were dropped already.
+const POLYNOMIAL_BITS_OF_BGV: u32 = 4;
 /// Fewer instances of a function of bits are for TFHE, where its results are bits again, for any depth.
 const IN_BULK: usize = 16;
 /// The coefficients of a gate, added.
@@ -57,6 +59,12 @@ pub(super) fn vectors<S: IntegerScheme>(
                 return Ok(scheme.rejects(format!(
                     "a function of {all} bits is a polynomial of degree 2^{all} - 1: take lookups or TFHE, or up to \
                      {POLYNOMIAL_BITS} bits"
+                )));
+            }
+            if all > POLYNOMIAL_BITS_OF_BGV && scheme == Scheme::Bgv {
+                return Ok(scheme.rejects(format!(
+                    "a function of {all} bits is a polynomial of degree 2^{all} - 1, whose sums need limbs that products drop: \
+                     take BFV, or up to {POLYNOMIAL_BITS_OF_BGV} bits"
                 )));
             }
             // The polynomial goes through as many points as there are.
@@ -123,12 +131,16 @@ struct Draft {
 
 impl Draft {
     /// What the circuit needs of its parameters.
-    fn requirements(&self, usage: &CircuitUsage) -> Requirements {
+    fn requirements(&self, usage: &CircuitUsage, scheme: Scheme) -> Requirements {
         let (depth, sum, plain_products) = needs(&self.circuit, usage.depth);
+        // BGV drops limbs as noise is predicted: a product of a polynomial is added to another part of it before the next one.
+        let is_polynomial =
+            matches!(self.circuit.computation, Computation::Polynomial { .. }) || self.circuit.domain > 2;
         Requirements {
             depth,
             plaintext_modulus: self.modulus,
             slots: if self.packed { 2 * self.slots } else { 1 },
+            terms: if is_polynomial && scheme == Scheme::Bgv { 2 } else { 1 },
             sum,
             plain_products,
             ..Requirements::default()
@@ -146,7 +158,7 @@ impl Draft {
         let Self { circuit, slots, modulus, packed } = *self;
         let scaled = scheme == Scheme::Bfv;
         let usage = record(&circuit, slots)?;
-        let needed = self.requirements(&usage);
+        let needed = self.requirements(&usage, scheme);
         let parameters = match needed.choose::<S>() {
             Ok(parameters) if parameters.has_slots() || !packed => parameters,
             Ok(_) => return Ok(Err(format!("no slots modulo {modulus} in rings that the circuit needs"))),

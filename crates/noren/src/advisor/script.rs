@@ -30,7 +30,9 @@ impl Candidate {
             Plan::Integers(parameters, ..) if !parameters.has_slots() => {
                 "# A ciphertext for each value, with `coefficients=True` in place of slots: docs/integers.md says how.\n".to_owned()
             }
-            Plan::Integers(parameters, circuit, draft) if is_circuit(circuit) || circuit.domain > 0 => {
+            Plan::Integers(parameters, circuit, draft)
+                if is_circuit(circuit) || circuit.domain > 0 || residues_of(circuit, workload).is_some() =>
+            {
                 let spec = parameters.spec();
                 let (t, dnum) = (parameters.modulus().value(), parameters.rlwe().dnum());
                 let (log_n, log_q, log_p) = (spec.log_n, &spec.log_q, &spec.log_p);
@@ -41,9 +43,10 @@ impl Candidate {
                     Some(modulus) => format!("rng.integers(0, {modulus}, N)"),
                     None => format!("rng.integers(0, 2**{}, N)", bits(workload)),
                 };
-                match circuit.domain {
-                    0 => slots(module, &made, *circuit, draft, (&values, workload.modulus)),
-                    domain => table(module, &made, domain, workload.computation),
+                match (circuit.domain, residues_of(circuit, workload)) {
+                    (0, Some(modulus)) => residues(module, &made, circuit.computation, modulus),
+                    (0, None) => slots(module, &made, *circuit, draft, (&values, workload.modulus)),
+                    (domain, _) => table(module, &made, domain, workload.computation),
                 }
             }
             Plan::Reals(..) | Plan::Integers(..) => compiled(self.scheme, workload),
@@ -118,6 +121,58 @@ fn slots(
     script
 }
 
+/// The number that results of a circuit are taken modulo, if they are and each value of an instance is in a ciphertext of its own.
+fn residues_of(circuit: &SlotCircuit, workload: &Workload) -> Option<u64> {
+    let one = matches!(circuit.computation, Computation::Polynomial { .. });
+    workload.modulus.filter(|_| circuit.placement == Placement::Apart || one)
+}
+
+/// A script with evaluators of slots for each value in a ciphertext of its own, modulo a number.
+fn residues(module: &str, parameters: &str, computation: Computation, modulus: u64) -> String {
+    let pairs = "a = [x * y for x, y in zip(a[::2], a[1::2])] + a[len(a) // 2 * 2 :]";
+    let tree = format!("while len(a) > 1:\n    {pairs}\nresults = a\n");
+    let (count, before, server, expected) = match computation {
+        Computation::Product { count } => (count, String::new(), tree, "np.prod(x, axis=0)"),
+        Computation::Sum { count } => {
+            let server = "results = [ev.weighted_sum(a, [1] * len(a))]\n".to_owned();
+            (count, String::new(), server, "np.sum(x, axis=0)")
+        }
+        Computation::InnerProduct { length } => (
+            2 * length,
+            String::new(),
+            "results = [ev.dot(a[::2], a[1::2])]\n".to_owned(),
+            "np.sum(x[::2] * x[1::2], axis=0)",
+        ),
+        Computation::Matrix { rows, columns } => {
+            let before = format!("matrix = np.ones(({rows}, {columns}), np.int64)\n");
+            (columns, before, "results = [ev.weighted_sum(a, row) for row in matrix]\n".to_owned(), "matrix @ x")
+        }
+        Computation::Polynomial { degree } => {
+            let before = format!("coefficients = np.ones({}, np.int64)\n", degree + 1);
+            let server = "results = [ev.polynomial(a[0], coefficients)]\n".to_owned();
+            (1, before, server, "np.polyval(coefficients[::-1], x[0])")
+        }
+        computation => unreachable!("{computation:?} of one value is consecutive"),
+    };
+    format!(
+        "import numpy as np\n\nfrom noren import {module}\n\nT = {modulus}\n{before}\n\
+         # The client: each value in a ciphertext of its own, with an instance in each slot.\n\
+         params = {module}.Parameters({parameters})\n\
+         ctx = {module}.Context(params)\n\
+         keys = ctx.keygen(relinearization=True)\n\
+         x = np.random.default_rng().integers(0, T, ({count}, params.slots))\n\
+         a = [ctx.encrypt(row, keys.secret) for row in x]\n\n\
+         # The server: no secret here.\n\
+         ev = ctx.evaluator(keys.evaluation)\n\
+         {server}\n\
+         # The client again. Integers of Python have no bound, as residues do not.\n\
+         x = x.astype(object)\n\
+         found = np.array([np.ravel(ctx.decrypt(result, keys.secret)) for result in results]) % T\n\
+         expected = np.atleast_2d({expected} % T)\n\
+         print(f\"{{(found != expected).sum()}} of {{found.size}} results are wrong\")\n"
+    )
+}
+
 /// A script with a function of bits as a polynomial modulo t.
 fn table(module: &str, parameters: &str, domain: usize, computation: Computation) -> String {
     let two = !matches!(computation, Computation::Table { inputs: 1 });
@@ -131,15 +186,18 @@ fn table(module: &str, parameters: &str, domain: usize, computation: Computation
         "import numpy as np\n\nfrom noren import {module}\n\nD = {domain}\n\n\n\
          def function({arguments}):\n    return {function}\n\n\n\
          def through(values, t):\n    \"\"\"Return the coefficients of the polynomial modulo t through these values.\"\"\"\n    \
+         whole = [1]  # the product of all x - point\n    \
+         for point in range(len(values)):\n        \
+         whole = [(a - point * b) % t for a, b in zip([0, *whole], [*whole, 0])]\n    \
          total = [0] * len(values)\n    \
          for point, value in enumerate(values):\n        \
-         basis, scale = [1], 1\n        \
-         for other in range(len(values)):\n            \
-         if other != point:\n                \
-         basis = [(a - other * b) % t for a, b in zip([0, *basis], [*basis, 0])]\n                \
-         scale = scale * (point - other) % t\n        \
+         basis, carry, scale = [], 0, 0  # the product of the others, by division, and its value\n        \
+         for c in reversed(whole[1:]):\n            \
+         carry = (c + point * carry) % t\n            \
+         scale = (scale * point + carry) % t\n            \
+         basis.append(carry)\n        \
          scale = value * pow(scale, -1, t)\n        \
-         total = [(sum + scale * c) % t for sum, c in zip(total, basis)]\n    \
+         total = [(sum + scale * c) % t for sum, c in zip(total, reversed(basis))]\n    \
          return total\n\n\n\
          # The client.\n\
          params = {module}.Parameters({parameters})\n\
@@ -199,8 +257,12 @@ fn compiled(scheme: Scheme, workload: &Workload) -> String {
     };
     let (range, precision) = match workload.values {
         Values::Real { bits } => ("-1.0, 1.0".to_owned(), format!(", precision=2.0**-{bits}")),
-        Values::Integer { bits, .. } => (format!("0, 2**{bits} - 1, np.int64"), String::new()),
+        Values::Integer { bits, .. } => match workload.modulus {
+            Some(modulus) => (format!("0, {} - 1, np.int64", modulus), String::new()),
+            None => (format!("0, 2**{bits} - 1, np.int64"), String::new()),
+        },
     };
+    let reduced = workload.modulus.map_or_else(String::new, |modulus| format!(" % {modulus}"));
     // Results of real numbers stay in [-1, 1].
     let is_real = matches!(workload.values, Values::Real { .. });
     let ones = |shape: String, sum: usize| match is_real {
@@ -231,7 +293,10 @@ fn compiled(scheme: Scheme, workload: &Workload) -> String {
     );
     let draw = |width: &usize| match workload.values {
         Values::Real { .. } => format!("rng.uniform(-1, 1, ({rows}, {width}))"),
-        Values::Integer { bits, .. } => format!("rng.integers(0, 2**{bits}, ({rows}, {width}))"),
+        Values::Integer { bits, .. } => match workload.modulus {
+            Some(modulus) => format!("rng.integers(0, {modulus}, ({rows}, {width}))"),
+            None => format!("rng.integers(0, 2**{bits}, ({rows}, {width}))"),
+        },
     };
     let draws: Vec<String> = shape.iter().map(draw).collect();
     let _ = write!(
@@ -240,7 +305,7 @@ fn compiled(scheme: Scheme, workload: &Workload) -> String {
          keys = f.client.keygen()  # the client\n\
          request = f.client.encrypt(*values_of_inputs)\n\
          reply = f.server.run(request, keys)  # the server: no secret there\n\
-         print(f.client.decrypt(reply))  # the client again\n",
+         print(f.client.decrypt(reply){reduced})  # the client again\n",
         draws.join(", ")
     );
     script

@@ -9,7 +9,7 @@ use noren_rlwe::keys::EvaluationKeys;
 
 use crate::bootstrapping::bootstrapper::Bootstrapper;
 use crate::bootstrapping::renewal::Renewal;
-use crate::schemes::ckks::{self, Ciphertext, Encoder, Estimate, Evaluator, Scale};
+use crate::schemes::ckks::{self, Ciphertext, Encoder, Estimate, Evaluator, Scale, factor};
 use crate::schemes::slots::{Bounds, GiantStep, SlotEvaluator};
 
 /// Evaluates programs of any depth: a ciphertext that has too few levels for an operation is bootstrapped before it.
@@ -171,15 +171,20 @@ impl BootstrappingEvaluator {
         Ok([self.ready(a, 1)?, self.ready(b, 1)?])
     }
 
-    /// Encodes for the level that the operand of a product will have.
+    /// The level that the operand of a product will have.
+    fn encoded_level(&self, operand: &Ciphertext) -> usize {
+        let output = self.bootstrapper().output_level();
+        if self.levels_left(operand) == 0 { output } else { operand.level().min(output) }
+    }
+
+    /// Encodes for that level.
     fn encoded<T>(
         &self,
         values: &[f64],
         operand: &Ciphertext,
         encode: impl FnOnce(&Encoder, usize, &Scale) -> Result<T>,
     ) -> Result<Encoded<T>> {
-        let output = self.bootstrapper().output_level();
-        let level = if self.levels_left(operand) == 0 { output } else { operand.level().min(output) };
+        let level = self.encoded_level(operand);
         let scale = *self.evaluator.context().parameters().scale_at(level);
         let thing = Arc::new(encode(&Encoder::new(self.evaluator.context()), level, &scale)?);
         let last = Mutex::new((level, scale, thing));
@@ -259,6 +264,11 @@ impl SlotEvaluator for BootstrappingEvaluator {
         self.encoded(values, operand, |encoder, level, scale| {
             encoder.encode_factor(values, operand.slots(), level, scale)
         })
+    }
+
+    fn factor_bytes(&self, operand: &Ciphertext, period: usize) -> usize {
+        let encoded = factor::bytes(operand.parameters(), self.encoded_level(operand), period);
+        encoded.saturating_add(size_of::<f64>().saturating_mul(operand.slots()))
     }
 
     fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {

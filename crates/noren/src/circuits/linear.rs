@@ -281,14 +281,12 @@ impl<T: Scalar> LinearMap<T> {
             let needed = format!("at least {}, the dimension of the map", self.dimension);
             return Err(Error::Length { what: "slots of the vector", found: slots, needed });
         }
-        if ev.engine().is_some() {
-            // What the factors take at least, which come one by one. An evaluator that bootstraps has any number of levels.
-            let limbs = ev.level(operand).checked_add(1).unwrap_or(1);
-            memory::ask_for::<u64>(self.diagonals.len().saturating_mul(slots).saturating_mul(limbs))?;
-        }
+        let period = if self.repetition.is_some() { self.dimension } else { slots };
+        // The factors come one by one.
+        memory::ask(self.diagonals.len().saturating_mul(ev.factor_bytes(operand, period)))?;
+        let period = period.cast_signed();
         let (babies, giants) = self.steps(self.baby_steps);
         let babies: Vec<isize> = babies.into_iter().collect();
-        let period = if self.repetition.is_some() { self.dimension } else { slots }.cast_signed();
         let giants = giants
             .into_iter()
             .map(|giant| {

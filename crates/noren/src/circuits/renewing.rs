@@ -121,6 +121,10 @@ impl<E: SlotEvaluator + Sync, R: Renewal<E>> SlotEvaluator for Renewing<'_, E, R
         self.encode_for(values, operand)
     }
 
+    fn factor_bytes(&self, operand: &Self::Ciphertext, _: usize) -> usize {
+        size_of::<E::Scalar>().saturating_mul(self.slots(operand))
+    }
+
     fn add(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext> {
         self.ev.add(a.best(), b.best()).map(Into::into)
     }

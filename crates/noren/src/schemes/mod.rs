@@ -11,6 +11,7 @@
 //! | [`bfv`] | exact integers: products that are scaled |
 //! | [`integers`] | what the two schemes for exact integers have in common |
 //! | [`tfhe`] | bits and small integers: a lookup in every bootstrap |
+//! | [`owners`] | the identities of secret keys in files that do not state them |
 //! | [`clear`] | the same operations on numbers in clear: the oracle of circuit tests |
 
 pub mod bfv;
@@ -22,6 +23,7 @@ pub mod error;
 pub mod extent;
 pub(crate) mod failures;
 pub mod integers;
+pub mod owners;
 pub mod range;
 pub mod slots;
 pub mod tfhe;

@@ -158,6 +158,12 @@ pub trait SlotEvaluator {
     /// As [`encode_for`](Self::encode_for).
     fn encode_factor(&self, values: &[Self::Scalar], operand: &Self::Ciphertext) -> Result<Self::Factor>;
 
+    /// The most bytes that [`encode_factor`](Self::encode_factor) allocates for a factor beside `operand`, for as long as that is
+    /// kept, where its values repeat after `period` slots; 0 for evaluators in clear.
+    fn factor_bytes(&self, _operand: &Self::Ciphertext, _period: usize) -> usize {
+        0
+    }
+
     /// `a + b`.
     ///
     /// # Errors

@@ -223,7 +223,8 @@ impl SchemeSwitch {
     /// `sin(2 pi x)`. `readout` says how errors of phases count.
     ///
     /// There are as many samples as slots, or for complex slots twice as many. Fewer are as many slots as the next power of
-    /// two, of which the others hold 0.
+    /// two, of which the others hold 0. The error bound is one of all slots: beside a 0 errors of phases count as
+    /// [`Readout::Real`] has them, however samples are read.
     ///
     /// The error bound of the result holds but with the probability of all bounds, and that of
     /// [`BootstrapPlan::log2_failure`](crate::bootstrapping::BootstrapPlan::log2_failure).
@@ -245,7 +246,12 @@ impl SchemeSwitch {
         let affine = Affine { factor: 1.0, constant: 0.0 };
         let packed = self.packed(&samples.values.iter().collect::<Vec<_>>(), shape)?;
         let reading = Reading { readout, affine };
-        self.raise(&packed, shape, reading, (samples.error, samples.deviation))
+        // Slots without a sample have the noise of the way up alone, about a phase where the sine is steep.
+        let absent = match slots - count {
+            0 => 0.0,
+            others => Readout::Real.error(SwitchingLaw::bound(self.law.up, parts * others)),
+        };
+        self.raise(&packed, shape, reading, (samples.error, samples.deviation), absent)
     }
 
     /// Results of bootstraps as the values of slots of this shape.
@@ -254,7 +260,7 @@ impl SchemeSwitch {
     /// As [`SchemeSwitch::up`].
     pub(super) fn climb(&self, samples: &[&Lwe], shape: Shape, reading: Reading) -> Result<Ciphertext> {
         let packed = self.packed(samples, shape)?;
-        self.raise(&packed, shape, reading, (0.0, self.law.bootstrap))
+        self.raise(&packed, shape, reading, (0.0, self.law.bootstrap), 0.0)
     }
 
     /// Samples at the coefficients of slots of this shape.
@@ -306,7 +312,7 @@ impl SchemeSwitch {
                 results.clear();
             }
         }
-        self.raise(&packed, shape, reading, (0.0, self.law.bootstrap))
+        self.raise(&packed, shape, reading, (0.0, self.law.bootstrap), 0.0)
     }
 
     /// Results of a table at the phases of samples, each of which is decided wrong with probability `2^log2_failure` at most.
@@ -361,13 +367,15 @@ impl SchemeSwitch {
         switch::pack(self.layout.steps(), groups, &self.keys, self.context.tfhe().server())
     }
 
-    /// Packed samples as slots, where phases had an error of at most so much, and besides a deviation.
+    /// Packed samples as slots, where phases had an error of at most so much, and besides a deviation. Other slots have errors of
+    /// at most `absent`.
     fn raise(
         &self,
         slices: &[Slice],
         shape: Shape,
         Reading { readout, affine }: Reading,
         (error, deviation): (f64, f64),
+        absent: f64,
     ) -> Result<Ciphertext> {
         self.evaluator.failures().spend(1, self.bootstrapper.sine_failure())?;
         let coefficients = switch::up(self.context.ckks().rlwe(), slices, &self.keys)?;
@@ -375,7 +383,7 @@ impl SchemeSwitch {
         let values = self.layout.parts() * shape.count();
         let error = readout.error(error + SwitchingLaw::bound(deviation.hypot(self.law.up), values));
         // Of two parts that may each be wrong by so much.
-        let error = affine.factor.abs() * error * (self.layout.parts() as f64).sqrt();
+        let error = affine.factor.abs() * error.max(absent) * (self.layout.parts() as f64).sqrt();
         // Slots that are read as fewer are means of several, whose errors need not be independent: no larger than each of them.
         let bound = result.error_bound();
         let result = if shape.slots < result.slots() { result.with_error_bound(bound) } else { result };

@@ -5,7 +5,7 @@ use noren::circuits::matrix::Matrix;
 use noren::circuits::trace;
 use noren::ckks::{Ciphertext, Decryptor};
 use noren::schemes::extent::Extent;
-use noren::switching::{Decision, Steps, Variation};
+use noren::switching::{Decision, Readout, Steps, Variation};
 
 use crate::world::{World, uniform};
 
@@ -161,6 +161,31 @@ fn ranks_and_extremes_of_vectors_that_repeat() {
 }
 
 #[test]
+fn bits_come_up_within_their_bound_beside_slots_that_hold_none() {
+    for mode in [Mode::Real, Mode::Complex] {
+        let world = World::toy(4, mode);
+        let parts = if mode == Mode::Real { 1 } else { 2 };
+        for (count, slots) in [(1, 1), (3, 4), (4, 4), (5, 8), (9, 16), (16, 16)] {
+            let values: Vec<f64> = uniform(65, count).iter().map(|x| x.signum() * (0.5 + x.abs() / 2.0)).collect();
+            let x = vector(&world, &values, Extent::of_values(count, slots), slots);
+            let signs = world.switch.signs(&world.switch.down(&x, 0.2).expect("levels")).expect("its samples");
+            let y = world.switch.up(&signs, Readout::Bits).expect("samples");
+            assert_eq!((signs.len(), y.slots(), y.extent()), (parts * count, slots, Extent::of_values(count, slots)));
+            let decryptor = Decryptor::new(world.context.ckks(), &world.keys.secret).expect("its secret");
+            let (found, bound) = (decryptor.decrypt_complex(&y).expect("its secret"), y.error_bound());
+            // Imaginary parts of real values are 0, whose sign may be either.
+            for (slot, found) in found.iter().enumerate() {
+                let expected = values.get(slot).map_or(0.0, |value| value.signum());
+                assert!((found.re - expected).abs() <= bound, "{mode:?}, {count}: slot {slot} is {found}, {bound:e}");
+            }
+            // Where all slots are bits, errors count in their squares.
+            let real = world.switch.up(&signs, Readout::Real).expect("samples").error_bound();
+            assert!(if count == slots { bound < real / 2.0 } else { bound <= real }, "{count} of {slots}: {bound:e}");
+        }
+    }
+}
+
+#[test]
 fn samples_are_the_values_of_one_copy() {
     for mode in [Mode::Real, Mode::Complex] {
         let world = World::toy(4, mode);
@@ -173,13 +198,14 @@ fn samples_are_the_values_of_one_copy() {
             for (phase, value) in world.phases(&samples).iter().zip(&values) {
                 assert!((phase - 0.2 * value).abs() < 0.01, "{phase} {value}");
             }
-            let y = world.switch.up(&samples, noren::switching::Readout::Real).expect("samples");
+            let y = world.switch.up(&samples, Readout::Real).expect("samples");
             assert_eq!((y.slots(), y.extent()), (4, Extent::of_values(3, 4)));
             let decryptor = Decryptor::new(world.context.ckks(), &world.keys.secret).expect("its secret");
             let found = decryptor.decrypt_complex(&y).expect("its secret");
             for (found, value) in found.iter().zip(&values) {
                 assert!((found.re - (std::f64::consts::TAU * 0.2 * value).sin()).abs() <= y.error_bound());
             }
+            assert!(found[3].norm() <= y.error_bound());
         }
     }
 }

@@ -12,52 +12,68 @@ mod workloads;
 
 use std::cell::Cell;
 
-use noren::advisor::{Advice, Limits, Machine, Party, Plan, Scheme, Workload, advise};
+use noren::advisor::{Advice, Candidate, Limits, Party, Plan, Scheme, Workload, advise};
 
 use crate::bench::advise::step::Step;
 use crate::bench::beside;
 use crate::bench::run::Run;
 use crate::calibrate;
 use crate::failure::Failure;
-pub(super) use workloads::all;
 
-/// This machine: its costs as they were measured before, or now.
-pub(super) fn measured() -> Result<Machine, Failure> {
-    calibrate::machine(None)
+/// A workload with a number of threads, and the candidates of the advice for it that are measured.
+pub(super) struct Asked {
+    number: usize,
+    workload: Workload,
+    threads: usize,
+    candidates: Vec<Candidate>,
+    /// The one that this process measures; nothing where each has a process of its own.
+    place: Option<usize>,
 }
 
-/// Predicts and measures a workload by all schemes, or, for a process that measures one, by that of a place.
-///
-/// Each candidate has a process of its own: what an allocator kept of others' memory changes times and sizes.
-pub(super) fn run(
-    run: &Run<'_>,
-    measured: &Machine,
-    (number, workload): (usize, &Workload),
-    place: Option<usize>,
-) -> Result<(), Failure> {
-    for &threads in run.threads {
-        let party = Party { machine: measured.clone(), threads };
-        let Advice { candidates, .. } = advise(workload, &party, &party, &Limits::default())?;
-        match place {
-            Some(place) => {
-                let needed = format!("below {}, the number of candidates", candidates.len());
-                let candidate = candidates.get(place).ok_or_else(|| Failure::Unsuitable {
-                    what: "--place",
-                    found: place.to_string(),
-                    needed,
-                })?;
-                measure_here(&Step { run, number, workload, candidate, place, threads, memory: Cell::default() })?;
+/// The workloads of these numbers, all if there are none, with advice for this machine, by its costs as they were measured before,
+/// or now.
+pub(super) fn asked(run: &Run<'_>, numbers: &[usize], place: Option<usize>) -> Result<Vec<Asked>, Failure> {
+    let all = workloads::all();
+    let refuse = |what, found: usize, needed| Err(Failure::Unsuitable { what, found: found.to_string(), needed });
+    if let Some(&found) = numbers.iter().find(|&&number| number >= all.len()) {
+        return refuse("--number", found, format!("0 to {}, the numbers of the workloads", all.len() - 1));
+    }
+    let machine = calibrate::machine(None)?;
+    let mut asked = Vec::new();
+    for (number, workload) in all.into_iter().enumerate() {
+        if !numbers.is_empty() && !numbers.contains(&number) {
+            continue;
+        }
+        for &threads in run.threads {
+            let party = Party { machine: machine.clone(), threads };
+            let Advice { candidates, .. } = advise(&workload, &party, &party, &Limits::default())?;
+            if let Some(place) = place.filter(|&place| place >= candidates.len()) {
+                return refuse("--place", place, format!("below {}, the number of candidates", candidates.len()));
             }
-            None => {
-                let number = number.to_string();
-                let apart = |place: usize| {
-                    beside::apart(run, threads, &["advise", "--number", &number, "--place", &place.to_string()])
-                };
-                (0..candidates.len()).try_for_each(apart)?;
-            }
+            asked.push(Asked { number, workload: workload.clone(), threads, candidates, place });
         }
     }
-    Ok(())
+    Ok(asked)
+}
+
+/// Predicts and measures a workload by all schemes, or, in a process that measures one, by that.
+///
+/// Each candidate has a process of its own: what an allocator kept of others' memory changes times and sizes.
+pub(super) fn run(run: &Run<'_>, asked: &Asked) -> Result<(), Failure> {
+    let &Asked { number, ref workload, threads, ref candidates, place } = asked;
+    match place {
+        Some(place) => {
+            let (candidate, memory) = (&candidates[place], Cell::default());
+            measure_here(&Step { run, number, workload, candidate, place, threads, memory })
+        }
+        None => {
+            let number = number.to_string();
+            let apart = |place: usize| {
+                beside::apart(run, threads, &["advise", "--number", &number, "--place", &place.to_string()])
+            };
+            (0..candidates.len()).try_for_each(apart)
+        }
+    }
 }
 
 fn measure_here(step: &Step<'_>) -> Result<(), Failure> {

@@ -3,7 +3,7 @@
 use noren::advisor::{Computation, Values, Workload};
 
 /// All of them, in an order that does not change.
-pub(in crate::bench) fn all() -> Vec<Workload> {
+pub(super) fn all() -> Vec<Workload> {
     use Computation::{Compare, InnerProduct, Matrix, Polynomial, Product, Squarings, Sum, Table};
     let real = |bits| Values::Real { bits };
     let integer = |bits, result_bits| Values::Integer { bits, result_bits: Some(result_bits) };

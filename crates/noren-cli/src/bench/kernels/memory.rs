@@ -38,7 +38,7 @@ pub(super) fn run(run: &Run<'_>, log_n: u32, amount: &Amount) -> Result<(), Fail
     }
     for &threads in run.threads {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(|error| Failure::Threads { found: threads, reason: error.to_string() })?;
+        let pool = pool.map_err(|error| Failure::threads(threads, &error))?;
         let read = pool.install(|| streams(run, amount.stream, threads))?;
         pool.install(|| keys(run, 1 << log_n, amount.key, threads, read))?;
     }

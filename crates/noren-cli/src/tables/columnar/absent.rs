@@ -7,7 +7,7 @@ use crate::tables::dialect::Format;
 use crate::tables::numbers::{Decrypted, Numbers};
 
 /// Refuses to read a table.
-pub(in crate::tables) fn read(path: &Path, format: Format, _: &[u8], _: &[String]) -> Result<Numbers, Failure> {
+pub(in crate::tables) fn read(path: &Path, format: Format, _: Vec<u8>, _: &[String]) -> Result<Numbers, Failure> {
     Err(refusal(path, format))
 }
 

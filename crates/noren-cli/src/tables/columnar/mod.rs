@@ -4,6 +4,8 @@
 #[cfg(not(feature = "parquet"))]
 mod absent;
 #[cfg(feature = "parquet")]
+mod pages;
+#[cfg(feature = "parquet")]
 mod present;
 
 #[cfg(not(feature = "parquet"))]

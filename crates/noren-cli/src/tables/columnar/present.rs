@@ -22,6 +22,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::arrow::{ArrowWriter, ProjectionMask};
 
 use crate::failure::Failure;
+use crate::tables::columnar::pages::stated_bytes as stated_bytes_of_pages;
 use crate::tables::dialect::{Format, chosen};
 use crate::tables::numbers::{Decrypted, Exact, Numbers, Values};
 
@@ -32,10 +33,10 @@ const PANDAS_INDEX: &str = "__index_level_";
 pub(in crate::tables) fn read(
     path: &Path,
     format: Format,
-    bytes: &[u8],
+    bytes: Vec<u8>,
     wanted: &[String],
 ) -> Result<Numbers, Failure> {
-    let bytes = Bytes::copy_from_slice(bytes);
+    let bytes = Bytes::from(bytes);
     let schema = guarded(path, format, || schema(format, &bytes))?;
     let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
     let mut seen = HashSet::new();
@@ -61,7 +62,7 @@ pub(in crate::tables) fn read(
         }
     }
     // A few bytes of a file may stand for any number of rows.
-    let stated = guarded(path, format, || stated_rows(format, &bytes))?;
+    let stated = guarded(path, format, || stated_rows(format, &bytes, &columns))?;
     ask_for(stated, columns.len())?;
     let batches = guarded(path, format, || batches(format, &bytes, &columns))?;
     let rows = batches.iter().map(RecordBatch::num_rows).sum();
@@ -103,6 +104,8 @@ pub(in crate::tables) fn to_bytes(path: &Path, format: Format, decrypted: &Decry
         }
     };
     let rows = row_names.map(|names| ("row", Arc::new(StringArray::from_iter_values(names)) as ArrayRef));
+    // The columns, and their file, which grows as it is written.
+    ask_for(values.len().div_ceil(columns), columns)?;
     let numbers = column_names.iter().enumerate().map(|(column, name)| (name.as_str(), strided(column)));
     guarded(path, format, || encode(format, &[RecordBatch::try_from_iter(rows.into_iter().chain(numbers))?]))
 }
@@ -130,21 +133,21 @@ fn schema(format: Format, bytes: &Bytes) -> Result<SchemaRef, ArrowError> {
     }
 }
 
-/// Asks for the memory of `rows` rows: their numbers, as they are read and as they are returned.
+/// Asks for the memory of `rows` rows: their numbers, as they are read and as they are returned; or the other way.
 fn ask_for(rows: usize, columns: usize) -> Result<(), Failure> {
     memory::ask_for::<[f64; 3]>(rows.saturating_mul(columns)).map_err(|missing| noren::Error::from(missing).into())
 }
 
-/// How many rows the end of a Parquet file states, or as many values as the columns of its largest part take; of an Arrow file as
-/// many as its compressed buffers say, once its blocks are known to lie in it.
-fn stated_rows(format: Format, bytes: &Bytes) -> Result<usize, ArrowError> {
+/// How many rows the end of a Parquet file states, or as many values as the pages of the columns take in its largest part, once they
+/// are known to be in it; of an Arrow file as many as its compressed buffers say, once its blocks are known to lie in it.
+fn stated_rows(format: Format, bytes: &Bytes, columns: &[usize]) -> Result<usize, ArrowError> {
     if format == Format::Arrow {
         return Ok(stated_bytes(bytes)? / size_of::<f64>());
     }
     let builder = ParquetRecordBatchReaderBuilder::try_new(bytes.clone())?;
-    let metadata = builder.metadata();
-    let size = |bytes: i64| usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<f64>();
-    let pages = metadata.row_groups().iter().map(|group| size(group.total_byte_size())).max().unwrap_or(0);
+    let (metadata, schema) = (builder.metadata(), builder.parquet_schema());
+    let chosen = |leaf: usize| columns.contains(&schema.get_column_root_idx(leaf));
+    let pages = stated_bytes_of_pages(metadata, chosen, bytes)? / size_of::<f64>();
     Ok(usize::try_from(metadata.file_metadata().num_rows()).unwrap_or(usize::MAX).max(pages))
 }
 
@@ -245,6 +248,8 @@ fn whole<T: ArrowPrimitiveType<Native: Into<i128>>>(array: &ArrayRef) -> Found<'
 mod tests {
     use arrow_array::{BooleanArray, Float32Array};
     use arrow_schema::{Field, Schema};
+    use parquet::basic::Compression;
+    use parquet::file::properties::WriterProperties;
 
     use super::*;
 
@@ -274,7 +279,7 @@ mod tests {
 
     fn read_columns(format: Format, bytes: &[u8], wanted: &[&str]) -> Result<Numbers, String> {
         let wanted: Vec<String> = wanted.iter().map(|&name| name.to_owned()).collect();
-        read(Path::new("t"), format, bytes, &wanted).map_err(|failure| failure.to_string())
+        read(Path::new("t"), format, bytes.to_vec(), &wanted).map_err(|failure| failure.to_string())
     }
 
     #[test]
@@ -330,10 +335,40 @@ mod tests {
         let array: ArrayRef = Arc::new(Float64Array::from(vec![0.5; rows]));
         let bytes = written(Format::Parquet, vec![("x", array)]);
         assert!(bytes.len() < 1 << 20, "{}", bytes.len());
-        let stated = stated_rows(Format::Parquet, &Bytes::from(bytes)).expect("a file");
+        let stated = stated_rows(Format::Parquet, &Bytes::from(bytes), &[0]).expect("a file");
         assert!(stated >= rows, "{stated}");
         let missing = ask_for(1 << 50, 1).expect_err("no machine has it").to_string();
         assert!(missing.contains("bytes of memory"), "{missing}");
+    }
+
+    #[test]
+    fn pages_that_claim_more_than_their_column_are_refused_before_they_are_read() {
+        let column: ArrayRef = Arc::new(Float64Array::from(vec![0.5, 0.25, 0.5, -1.0]));
+        let batch = RecordBatch::try_from_iter([("x", column)]).expect("one column");
+        let mut bytes = Vec::new();
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).expect("a writer");
+        writer.write(&batch).expect("memory");
+        writer.close().expect("memory");
+        assert_eq!(read_columns(Format::Parquet, &bytes, &[]).expect("numbers").entries, [0.5, 0.25, 0.5, -1.0]);
+        // The first page is the dictionary: its kind, 24 bytes, so many when they are compressed, and 3 values.
+        let compressed = bytes[9];
+        let header = [0x15, 4, 0x15, 48, 0x15, compressed, 0x4c, 0x15, 6];
+        assert_eq!(bytes[4..13], header);
+        let mut values = bytes.clone();
+        values[12] = 2 * 25;
+        // 2^31 - 1 bytes take four bytes more to say, which the page has less.
+        let claim = [0x15, 4, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x15, compressed - 2 * 4];
+        let end = 4 + header.len() + 4;
+        let start = bytes[10..end].iter().position(|&byte| byte == 0).map(|place| 10 + place + 1).expect("an end");
+        let data = start..start + usize::from(compressed / 2);
+        let size =
+            [&bytes[..4], &claim, &bytes[10..start], &bytes[data.start + 4..data.end], &bytes[data.end..]].concat();
+        assert_eq!(size.len(), bytes.len());
+        for damaged in [values, size] {
+            let message = read_columns(Format::Parquet, &damaged, &[]).expect_err("it cannot be");
+            assert!(message.contains("the header of a page that cannot be"), "{message}");
+        }
     }
 
     #[test]

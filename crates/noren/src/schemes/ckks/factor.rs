@@ -3,6 +3,7 @@
 use noren_ring::poly::{Eval, Poly};
 
 use crate::schemes::ckks::message::Message;
+use crate::schemes::ckks::parameters::Parameters;
 use crate::schemes::costs::factor_words;
 
 /// An encoded vector modulo the special primes and those of its level: a factor of rotations that were not divided by the
@@ -16,6 +17,12 @@ pub type Factor = Message<Poly<Eval>>;
 /// How many words a row of a factor has whose values repeat after `period` slots.
 pub(crate) const fn row_words(degree: usize, period: usize) -> usize {
     factor_words(degree, 2 * period)
+}
+
+/// The bytes of a factor of a level whose values repeat after `period` slots.
+pub(crate) fn bytes(parameters: &Parameters, level: usize, period: usize) -> usize {
+    let rows = level + 1 + parameters.rlwe().p().len();
+    rows.saturating_mul(row_words(parameters.degree(), period)).saturating_mul(size_of::<u64>())
 }
 
 impl Factor {

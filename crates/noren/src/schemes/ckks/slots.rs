@@ -8,7 +8,7 @@ use crate::schemes::ckks::encoder::{Encoder, Plaintext};
 use crate::schemes::ckks::encryption::Ciphertext;
 use crate::schemes::ckks::estimate::Estimate;
 use crate::schemes::ckks::evaluator::Evaluator;
-use crate::schemes::ckks::factor::Factor;
+use crate::schemes::ckks::factor::{self, Factor};
 use crate::schemes::ckks::scale::Scale;
 use crate::schemes::slots::{Bounds, GiantStep, SlotEvaluator};
 
@@ -51,6 +51,10 @@ impl SlotEvaluator for Evaluator {
     fn encode_factor(&self, values: &[f64], operand: &Ciphertext) -> Result<Factor> {
         let scale = scale_for(self, operand)?;
         Encoder::new(self.context()).encode_factor(values, operand.slots(), operand.level(), &scale)
+    }
+
+    fn factor_bytes(&self, operand: &Ciphertext, period: usize) -> usize {
+        factor::bytes(operand.parameters(), operand.level(), period)
     }
 
     fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {

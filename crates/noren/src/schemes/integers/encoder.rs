@@ -58,6 +58,15 @@ pub(crate) struct Norms {
     pub(crate) log2_max: f64,
 }
 
+/// The most bytes of a plaintext that was prepared as a factor of `limbs` limbs, whose rows are the same and repeat after `period`
+/// slots: its coefficients, and the factor.
+pub(super) fn factor_bytes(parameters: &Parameters, limbs: usize, period: usize) -> usize {
+    let degree = parameters.degree();
+    let words = if parameters.has_rows() { factor_words(degree, 2 * period) } else { degree };
+    let rows = limbs + parameters.rlwe().p().len();
+    rows.saturating_mul(words).saturating_add(degree).saturating_mul(size_of::<u64>())
+}
+
 impl Plaintext {
     /// How it is encoded, and which slots are values.
     #[must_use]

@@ -3,7 +3,7 @@
 use noren_ring::engine::Engine;
 use noren_rlwe::error::Result;
 
-use crate::schemes::integers::encoder::{Encoder, Plaintext};
+use crate::schemes::integers::encoder::{self, Encoder, Plaintext};
 use crate::schemes::integers::encryption::Ciphertext;
 use crate::schemes::integers::evaluator::Evaluator;
 use crate::schemes::integers::scheme::Scheme;
@@ -43,6 +43,10 @@ impl<S: Scheme> SlotEvaluator for Evaluator<S> {
     fn encode_factor(&self, values: &[i64], operand: &Ciphertext<S>) -> Result<Plaintext> {
         let encoder = Encoder::new(self.context());
         encoder.prepare_factor(encoder.encode_row(values)?, operand.limbs())
+    }
+
+    fn factor_bytes(&self, operand: &Ciphertext<S>, period: usize) -> usize {
+        encoder::factor_bytes(operand.parameters(), operand.limbs(), period)
     }
 
     fn add(&self, a: &Ciphertext<S>, b: &Ciphertext<S>) -> Result<Ciphertext<S>> {
