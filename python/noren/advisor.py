@@ -324,7 +324,8 @@ def advise(
         )
     if examples:
         raise TypeError(f"{len(examples)} examples beside {computation!r}: they are for functions of numpy")
-    count, degree, rows, columns = (_whole(name, numbers[name]) for name in ("count", "degree", "rows", "columns"))
+    count, degree = _whole("count", count), _whole("degree", degree)
+    rows, columns = _whole("rows", rows), _whole("columns", columns)
     modulus = _whole("modulus", modulus)
     integer, result_bits = _whole("integer", integer, 32), _whole("result_bits", result_bits, 32)
     workload: dict[str, Any] = {

@@ -225,7 +225,7 @@ INNER = {
 def test_numbers_that_no_type_holds_are_refused_by_the_number(things: dict[str, tuple[Any, Names]]) -> None:
     found: list[str] = []
     for module, tree in MODULES.items():
-        owners = [
+        owners: list[tuple[str, ast.Module | ast.ClassDef]] = [
             (module, tree),
             *((f"{module}.{name}", node) for (home, name), node in CLASSES.items() if home == module),
         ]
@@ -255,6 +255,10 @@ ADVICE: list[tuple[str, Names]] = [
 ]
 
 
+def advised(computation: str, options: Names, option: str, number: int) -> advisor.Advice:
+    return noren.advise(computation, **options | {option: number}, machine=advisor.REFERENCE)
+
+
 def test_functions_in_python_refuse_them_too(tmp_path: Path) -> None:
     calls: list[Callable[[int], object]] = [
         lambda n: advisor.calibrate(tmp_path / "none" / "none", threads=n),
@@ -264,13 +268,7 @@ def test_functions_in_python_refuse_them_too(tmp_path: Path) -> None:
         lambda n: bfv.Lookup(lambda x: x, domain=n).plan(bfv.Parameters(10, 12289, [50] * 10, [50] * 2, security=None)),
     ]
     for computation, options in ADVICE:
-        for option in options:
-            if option != "real":
-                calls.append(
-                    lambda n, computation=computation, options=options, option=option: noren.advise(
-                        computation, **options | {option: n}, machine=advisor.REFERENCE
-                    )
-                )
+        calls += [functools.partial(advised, computation, options, option) for option in options if option != "real"]
     for at, call in enumerate(calls):
         for number in (*HUGE, -1):
             assert not fault(f"call {at}", functools.partial(call, number), number)
@@ -280,9 +278,10 @@ def test_functions_in_python_refuse_them_too(tmp_path: Path) -> None:
 
 def test_whole_numbers_of_all_kinds_are_taken_and_others_are_not(world: World) -> None:
     x = world.encrypt([1.0, 2.0])
+    one: Any
     for one in (1, np.int8(1), np.uint64(1), True):
         world.check(world.ev.rotate(x, one), np.array([2.0, *[0.0] * 6, 1.0]))
-        assert ckks.rotations_of_sum(np.int64(4), stride=one) == ckks.rotations_of_sum(4)
+        assert ckks.rotations_of_sum(4 * one, stride=one) == ckks.rotations_of_sum(4)
     for other in (1.0, np.float64(1), "1", None, [1]):
         with pytest.raises(TypeError):
             world.ev.rotate(x, other)  # type: ignore[arg-type]
