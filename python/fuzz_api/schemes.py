@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 
 from fuzz_api import (
+    advisor,
     arrays,
     bootstrapping,
     ckks,
@@ -38,6 +39,7 @@ SCHEMES: dict[str, Scheme] = {
         Scheme("signatures", signatures.World, signatures.VERBS, weight=0.3, each=True),
         Scheme("switching", switching.World, switching.VERBS, first=2, steps=(5, 12), weight=0.6),
         Scheme("tool", tool.World, tool.VERBS, first=1, steps=(3, 6), weight=0.15),
+        Scheme("advisor", advisor.World, advisor.VERBS, first=1, steps=(3, 8), weight=0.3),
     )
 }
 

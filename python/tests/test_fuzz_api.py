@@ -24,6 +24,7 @@ SHORT = {
     "bootstrapping": 8,
     "signatures": 8,
     "tool": 3,
+    "advisor": 2,
     "cluster": 40,
 }
 
