@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -62,6 +62,11 @@ class Verb:
     mistake: bool = False
     disturbed: bool = True
     """Whether calls run in circumstances too: not what starts processes that share files, or watches this one."""
+
+
+def named(weights: Mapping[Make, float], takes: int = 0) -> list[Verb]:
+    """Return verbs with these weights, under the names of the functions that make their calls."""
+    return [Verb(make.__name__, make, ("ciphertext",) * takes, weight) for make, weight in weights.items()]
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 
 from fuzz_api import (
+    advisor,
     arrays,
     bootstrapping,
     ckks,
@@ -40,6 +41,7 @@ SCHEMES: dict[str, Scheme] = {
         Scheme("switching", switching.World, switching.VERBS, first=2, steps=(5, 12), weight=0.6),
         Scheme("compiler", compiler.World, compiler.VERBS, steps=(2, 4), weight=0.6),
         Scheme("tool", tool.World, tool.VERBS, first=1, steps=(3, 6), weight=0.15),
+        Scheme("advisor", advisor.World, advisor.VERBS, first=1, steps=(3, 8), weight=0.3),
     )
 }
 

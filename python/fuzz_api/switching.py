@@ -13,7 +13,7 @@ import numpy as np
 from fuzz_api import ckks as base
 from fuzz_api import ckks_verbs
 from fuzz_api.draw import Exact, Rng, chance, exact, one_of, seed_bytes
-from fuzz_api.program import Call, Item, Verb
+from fuzz_api.program import Call, Item, Verb, named
 from fuzz_api.verdict import REFUSE, Finding
 from noren import bootstrapping, ckks, switching, tfhe
 
@@ -285,23 +285,12 @@ def narrower(w: World, rng: Rng, x: Item) -> Call | None:
     return Call(f"x.with_length({length})", lambda: x.value.with_length(length), x.truth)
 
 
-ONE, TWO, THREE = ("ciphertext",), ("ciphertext",) * 2, ("ciphertext",) * 3
 TAKEN = {"add", "sub", "mul", "with_plain", "sum", "mean", "weighted_sum", "with_range", "saved"}
 VERBS: list[Verb] = [
-    Verb("encrypt", encrypt, weight=1.5),
-    Verb("encrypt_whole", encrypt_whole, weight=0.7),
-    Verb("decide", decide, ONE, 1.5),
-    Verb("less", less, TWO, 0.7),
-    Verb("extreme", extreme, TWO, 0.7),
-    Verb("relu", relu, ONE, 1.5),
-    Verb("where", where, THREE, 0.7),
-    Verb("lookup", lookup, ONE, 1.0),
-    Verb("function", function, ONE, 2.0),
-    Verb("rank", rank, ONE, 0.7),
-    Verb("tournament", tournament, ONE, 0.7),
-    Verb("matvec", matvec, ONE, 1.5),
-    Verb("rotate", rotate, ONE),
-    Verb("down_and_up", down_and_up, ONE, 0.5),
-    Verb("narrower", narrower, ONE, 0.3),
+    *named({encrypt: 1.5, encrypt_whole: 0.7}),
+    *named({decide: 1.5, relu: 1.5, lookup: 1.0, function: 2.0, rank: 0.7, tournament: 0.7}, takes=1),
+    *named({matvec: 1.5, rotate: 1.0, down_and_up: 0.5, narrower: 0.3}, takes=1),
+    *named({less: 0.7, extreme: 0.7}, takes=2),
+    *named({where: 0.7}, takes=3),
     *(verb for verb in ckks_verbs.VERBS if verb.name in TAKEN),
 ]

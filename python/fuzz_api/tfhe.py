@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fuzz_api.draw import Rng, all_shown, chance, one_of, seed_bytes, text_of
-from fuzz_api.program import Call, Item, Verb
+from fuzz_api.program import Call, Item, Verb, named
 from fuzz_api.verdict import REFUSE, Finding
 from noren import tfhe
 
@@ -303,20 +303,9 @@ def observe(w: World, rng: Rng, x: Item) -> Call:
     return Call("repr and HTML of x, keys, ...", lambda: all_shown(things), None, check=check)
 
 
-ONE, TWO = ("ciphertext",), ("ciphertext",) * 2
 VERBS: list[Verb] = [
-    Verb("encrypt", encrypt, weight=1.5),
-    Verb("digits", digits, weight=0.2),
-    Verb("binary", binary, TWO, 4.0),
-    Verb("with_clear", with_clear, ONE, 3.0),
-    Verb("unary", unary, ONE, 0.7),
-    Verb("where", where, TWO, 1.0),
-    Verb("reduction", reduction, ONE, 1.0),
-    Verb("index", index, ONE, 0.8),
-    Verb("reshape", reshape, ONE, 0.5),
-    Verb("astype", astype, ONE, 0.7),
-    Verb("lookup", lookup, ONE, 0.3),
-    Verb("lookup_two", lookup_two, ONE, 0.5),
-    Verb("round_trip", round_trip, ONE, 0.6),
-    Verb("observe", observe, ONE, 0.2),
+    *named({encrypt: 1.5, digits: 0.2}),
+    *named({with_clear: 3.0, unary: 0.7, reduction: 1.0, index: 0.8, reshape: 0.5, astype: 0.7}, takes=1),
+    *named({lookup: 0.3, lookup_two: 0.5, round_trip: 0.6, observe: 0.2}, takes=1),
+    *named({binary: 4.0, where: 1.0}, takes=2),
 ]

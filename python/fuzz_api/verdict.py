@@ -21,7 +21,10 @@ ALLOWED: tuple[type[Exception], ...] = (
 )
 
 # Words of assertions and of code, which no refusal has.
-INTERNAL = ("panicked", "unwrap", "unreachable", "assertion", "rust_", "src/", "RuntimeError", "borrowed")
+INTERNAL = (
+    *("panicked", "unwrap", "unreachable", "assertion", "rust_", "src/", "RuntimeError", "borrowed"),
+    *("usize", "untagged", "C long", "C int", "negative int to unsigned"),
+)
 
 
 class Finding(Exception):  # noqa: N818

@@ -24,12 +24,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import index
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, SupportsIndex, overload
 
 from numpy.typing import ArrayLike
 
+from noren._noren import EncodingError
 from noren._noren import advisor as _advisor
 from noren._noren import compiler as _compiler
 from noren._quantities import size, time
@@ -322,10 +324,14 @@ def advise(
         )
     if examples:
         raise TypeError(f"{len(examples)} examples beside {computation!r}: they are for functions of numpy")
+    count, degree = _whole("count", count), _whole("degree", degree)
+    rows, columns = _whole("rows", rows), _whole("columns", columns)
+    modulus = _whole("modulus", modulus)
+    integer, result_bits = _whole("integer", integer, 32), _whole("result_bits", result_bits, 32)
     workload: dict[str, Any] = {
-        "computation": _computation(computation, count, degree, rows, columns, inputs),
+        "computation": _computation(computation, count, degree, rows, columns, _whole("inputs", inputs)),
         "values": _values(real, integer, result_bits, modulus),
-        "instances": instances,
+        "instances": _whole("instances", instances),
         "objective": objective,
         "dead_zone": dead_zone,
         "modulus": modulus,
@@ -375,8 +381,17 @@ def _advice(text: str) -> Advice:
     )
 
 
+def _whole(name: str, number: SupportsIndex | None, bits: int = 64) -> int | None:
+    """Return a number as JSON has it; raise EncodingError for one that so many bits do not hold."""
+    if number is None:
+        return None
+    if not 0 <= index(number) < 2**bits:
+        raise EncodingError(f"{name} is {number}, a whole number from 0 to 2^{bits} - 1 is needed")
+    return index(number)
+
+
 def _computation(
-    name: str, count: int | None, degree: int | None, rows: int | None, columns: int | None, inputs: int
+    name: str, count: int | None, degree: int | None, rows: int | None, columns: int | None, inputs: int | None
 ) -> str | dict[str, Any]:
     """Return a computation as JSON has it."""
     fields: dict[str, dict[str, Any]] = {

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from noren import ckks
 
+pytest.register_assert_rewrite("cluster_world")
+
 SEED = bytes(range(32))
 ROTATIONS = (1, -2, 3)
 

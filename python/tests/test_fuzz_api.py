@@ -25,6 +25,7 @@ SHORT = {
     "compiler": 25,
     "signatures": 8,
     "tool": 3,
+    "advisor": 2,
     "cluster": 40,
 }
 

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 use crate::errors::raise;
 use crate::files::destination;
+use crate::whole::whole;
 
 /// The name of the reference machine, in place of a file.
 const REFERENCE: &str = "reference";
@@ -21,9 +22,9 @@ pub(crate) fn advise_json(
     workload: &str,
     client: Option<&str>,
     machine: Option<PathBuf>,
-    threads: Option<usize>,
-    server_memory: Option<u64>,
-    client_memory: Option<u64>,
+    #[pyo3(from_py_with = whole)] threads: Option<usize>,
+    #[pyo3(from_py_with = whole)] server_memory: Option<u64>,
+    #[pyo3(from_py_with = whole)] client_memory: Option<u64>,
     server_seconds: Option<f64>,
     client_seconds: Option<f64>,
 ) -> PyResult<String> {
@@ -66,7 +67,7 @@ pub(crate) fn parties(
 pub(crate) fn calibrate_to(
     py: Python<'_>,
     path: Option<PathBuf>,
-    threads: Option<usize>,
+    #[pyo3(from_py_with = whole)] threads: Option<usize>,
     force: bool,
 ) -> PyResult<PathBuf> {
     py.detach(|| {

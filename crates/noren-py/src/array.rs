@@ -6,7 +6,7 @@ use noren::error::{Error, Result};
 use noren::memory;
 use noren::schemes::extent::Extent;
 use numpy::{Element, PyArrayDyn, PyArrayMethods};
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
@@ -201,47 +201,6 @@ pub(crate) fn as_array<'py>(values: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, 
     Ok((array, kind))
 }
 
-/// A whole number of the library's type `T`; what that does not hold is refused by the number.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Whole<T>(pub(crate) T);
-
-impl<'a, 'py, T> FromPyObject<'a, 'py> for Whole<T>
-where
-    T: FromPyObject<'a, 'py, Error = PyErr> + Bounded,
-{
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        object.extract::<T>().map(Self).map_err(|error| {
-            if !error.is_instance_of::<PyOverflowError>(object.py()) {
-                return error;
-            }
-            EncodingError::new_err(format!(
-                "{} was given, a whole number from {} is needed",
-                object.to_owned(),
-                T::RANGE
-            ))
-        })
-    }
-}
-
-/// Types of whole numbers with their ranges in words.
-pub(crate) trait Bounded {
-    const RANGE: &'static str;
-}
-
-impl Bounded for isize {
-    const RANGE: &'static str = "-2^63 to 2^63 - 1";
-}
-
-impl Bounded for i64 {
-    const RANGE: &'static str = "-2^63 to 2^63 - 1";
-}
-
-impl Bounded for usize {
-    const RANGE: &'static str = "0 to 2^64 - 1";
-}
-
 /// Refuses a table of columns with names, of which the rows would become vectors.
 pub(crate) fn no_table(values: &Bound<'_, PyAny>) -> PyResult<()> {
     if !(values.hasattr("columns")? && (values.hasattr("to_numpy")? || values.hasattr("to_pandas")?)) {
@@ -253,19 +212,6 @@ pub(crate) fn no_table(values: &Bound<'_, PyAny>) -> PyResult<()> {
          table.to_numpy().T for the columns and table.to_numpy() for the rows; noren.programs.encrypt_table takes tables with \
          names"
     )))
-}
-
-/// Whole numbers from anything that can be iterated over.
-#[derive(Default)]
-pub(crate) struct Integers(pub(crate) Vec<isize>);
-
-impl<'py> FromPyObject<'_, 'py> for Integers {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let number = |item: PyResult<Bound<'py, PyAny>>| item?.extract::<Whole<isize>>().map(|Whole(number)| number);
-        object.try_iter()?.map(number).collect::<PyResult<_>>().map(Self)
-    }
 }
 
 /// Runs `work` without the interpreter, and turns what it refuses into an exception; signals end it, and the function of

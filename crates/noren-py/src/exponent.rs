@@ -3,8 +3,8 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::array::Integers;
 use crate::errors::EncodingError;
+use crate::whole::Integers;
 
 /// The exponent of `x ** exponent`: a whole number from 0 on, as an integer or a float.
 pub(crate) fn whole_exponent(exponent: &Bound<'_, PyAny>, modulo: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {

@@ -118,7 +118,7 @@ macro_rules! key_classes {
                     py: Python<'_>,
                     path: PathBuf,
                     passphrase: Option<String>,
-                    min_security: u32,
+                    #[pyo3(from_py_with = whole)] min_security: u32,
                 ) -> PyResult<Self> {
                     let file = $crate::files::load_secret(py, &path, passphrase)?;
                     Self::admitted(py, &path.display().to_string(), file, min_security)
@@ -164,7 +164,11 @@ macro_rules! key_classes {
                 /// min_security: see ``from_bytes``. Raises OSError, and what ``from_bytes`` raises.
                 #[staticmethod]
                 #[pyo3(signature = (path, *, min_security = $crate::admission::USUAL), text_signature = "(path, *, min_security=128)")]
-                fn load(py: Python<'_>, path: PathBuf, min_security: u32) -> PyResult<Self> {
+                fn load(
+                    py: Python<'_>,
+                    path: PathBuf,
+                    #[pyo3(from_py_with = whole)] min_security: u32,
+                ) -> PyResult<Self> {
                     let file = detached(py, || noren::$scheme::KeyFile::read_file(&(), &path, &Limits::default()))?;
                     Self::admitted(py, &path.display().to_string(), file, min_security)
                 }
@@ -193,7 +197,12 @@ macro_rules! key_classes {
                 #[staticmethod]
                 #[pyo3(signature = (path, *, check = true, min_security = $crate::admission::USUAL),
                     text_signature = "(path, *, check=True, min_security=128)")]
-                fn load(py: Python<'_>, path: PathBuf, check: bool, min_security: u32) -> PyResult<Self> {
+                fn load(
+                    py: Python<'_>,
+                    path: PathBuf,
+                    check: bool,
+                    #[pyo3(from_py_with = whole)] min_security: u32,
+                ) -> PyResult<Self> {
                     let limits = $crate::files::limits(check);
                     let file = detached(py, || noren::$scheme::KeyFile::<EvaluationKeys>::open(&path, &limits))?;
                     Self::admitted(py, &path.display().to_string(), file, min_security)
@@ -298,7 +307,11 @@ macro_rules! key_classes {
             /// Raises WireError for bytes that are damaged or of another kind, InsecureError for less security.
             #[staticmethod]
             #[pyo3(signature = (data, *, min_security = $crate::admission::USUAL), text_signature = "(data, *, min_security=128)")]
-            fn from_bytes(py: Python<'_>, data: &[u8], min_security: u32) -> PyResult<Self> {
+            fn from_bytes(
+                py: Python<'_>,
+                data: &[u8],
+                #[pyo3(from_py_with = whole)] min_security: u32,
+            ) -> PyResult<Self> {
                 let file = detached(py, || noren::$scheme::KeyFile::from_bytes(&(), data))?;
                 Self::admitted(py, "the bytes", file, min_security)
             }

@@ -14,6 +14,7 @@
 //! | `compiler` | the classes of `noren.compiler`: graphs, and compiled functions |
 //! | `admission` | how much security files must promise |
 //! | `array` | numpy in |
+//! | `whole` | whole numbers in |
 //! | `errors` | one exception for each family of errors |
 //! | `parameters` | what parameters of all schemes are given and show |
 //! | `pickle` | contexts that unpickled objects share |
@@ -66,6 +67,7 @@ mod switching;
 mod tfhe;
 mod ufuncs;
 mod vectors;
+mod whole;
 
 /// For the tool, which ends with a message where memory cannot be had.
 #[global_allocator]

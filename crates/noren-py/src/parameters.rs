@@ -1,8 +1,10 @@
 //! Arguments and attributes of parameters of all schemes: security levels, distributions of secrets, fingerprints.
 
 use noren::security::{SecretDistribution, Security};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+
+use crate::whole::whole;
 
 /// A fingerprint as 64 hexadecimal digits.
 pub(crate) fn hexadecimal(fingerprint: &[u8; 32]) -> String {
@@ -26,12 +28,27 @@ pub(crate) fn security_of(bits: Option<u32>) -> PyResult<Security> {
 }
 
 /// A distribution of secrets, by name or by the weight of sparse ternary ones.
-#[derive(FromPyObject)]
 pub(crate) enum Secret {
-    #[pyo3(annotation = "int")]
     Weight(usize),
-    #[pyo3(annotation = "str")]
     Name(String),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Secret {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(name) = object.extract() {
+            return Ok(Self::Name(name));
+        }
+        whole(&object).map(Self::Weight).map_err(|error| {
+            let is_number = !error.is_instance_of::<PyTypeError>(object.py());
+            if is_number { error } else { PyTypeError::new_err(no_secret(object.to_owned())) }
+        })
+    }
+}
+
+fn no_secret(found: impl std::fmt::Display) -> String {
+    format!("secret must be \"ternary\", \"gaussian\" or a weight, found {found}")
 }
 
 /// The distribution of secrets that is named, the usual one for `None`.
@@ -42,9 +59,7 @@ pub(crate) fn secret_of(secret: Option<Secret>) -> PyResult<SecretDistribution> 
         Some(Secret::Name(name)) => match name.as_str() {
             "ternary" => Ok(SecretDistribution::Ternary),
             "gaussian" => Ok(SecretDistribution::Gaussian),
-            _ => Err(PyValueError::new_err(format!(
-                "secret must be \"ternary\", \"gaussian\" or a weight, found {name:?}"
-            ))),
+            name => Err(PyValueError::new_err(no_secret(format_args!("{name:?}")))),
         },
     }
 }

@@ -7,13 +7,18 @@ use noren::schemes::extent::Extent;
 use pyo3::prelude::*;
 
 use crate::array::Numbers;
-use crate::errors::raise;
+use crate::errors::{EncodingError, raise};
 use crate::vectors::terms_of_sum;
+use crate::whole::whole;
 
 /// The rotations that ``Evaluator.sum`` of ``count`` slots needs keys for.
 #[pyfunction]
 #[pyo3(signature = (count, *, stride = 1, steps = None))]
-pub(crate) fn rotations_of_sum(count: i64, stride: i64, steps: Option<usize>) -> PyResult<Vec<isize>> {
+pub(crate) fn rotations_of_sum(
+    #[pyo3(from_py_with = whole)] count: i64,
+    #[pyo3(from_py_with = whole)] stride: i64,
+    #[pyo3(from_py_with = whole)] steps: Option<usize>,
+) -> PyResult<Vec<isize>> {
     // Any vector may be meant.
     let slots = Extent::of_slots(LARGEST_SLOTS);
     let terms = terms_of_sum(Some(count), stride, slots, LARGEST_SLOTS)?;
@@ -23,7 +28,10 @@ pub(crate) fn rotations_of_sum(count: i64, stride: i64, steps: Option<usize>) ->
 /// The rotations that ``Evaluator.product`` of ``count`` slots needs keys for.
 #[pyfunction]
 #[pyo3(signature = (count, *, stride = 1))]
-pub(crate) fn rotations_of_product(count: i64, stride: i64) -> PyResult<Vec<isize>> {
+pub(crate) fn rotations_of_product(
+    #[pyo3(from_py_with = whole)] count: i64,
+    #[pyo3(from_py_with = whole)] stride: i64,
+) -> PyResult<Vec<isize>> {
     let (count, stride) = terms_of_sum(Some(count), stride, Extent::of_slots(LARGEST_SLOTS), LARGEST_SLOTS)?;
     product::rotations(count, stride).map_err(raise)
 }
@@ -34,7 +42,15 @@ pub(crate) fn rotations_of_product(count: i64, stride: i64) -> PyResult<Vec<isiz
 ///     ``repeat=True``; None for every vector, which takes about twice as many.
 #[pyfunction]
 #[pyo3(signature = (matrix, *, slots = None))]
-pub(crate) fn rotations_of_matrix(matrix: &Bound<'_, PyAny>, slots: Option<usize>) -> PyResult<Vec<isize>> {
+pub(crate) fn rotations_of_matrix(
+    matrix: &Bound<'_, PyAny>,
+    #[pyo3(from_py_with = whole)] slots: Option<usize>,
+) -> PyResult<Vec<isize>> {
+    if let Some(found) = slots.filter(|&slots| slots > LARGEST_SLOTS) {
+        return Err(EncodingError::new_err(format!(
+            "slots is {found}, a power of two up to {LARGEST_SLOTS} is needed"
+        )));
+    }
     dense(matrix)?.rotations(slots).map_err(raise)
 }
 

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 
 use crate::admission::{USUAL, admit};
-use crate::array::{Integers, detached};
+use crate::array::detached;
 use crate::ckks::classes::PyContext;
 use crate::ckks::keys::{PyEvaluationKeys, PySecretKey};
 use crate::ckks::parameters::PyParameters;
@@ -27,6 +27,7 @@ use crate::key_sets;
 use crate::pickle::bytes_of;
 use crate::progress::Heard;
 use crate::seeds::seed_of;
+use crate::whole::{Integers, whole};
 
 /// Parameters of bootstrapping, by the name of a preset.
 ///
@@ -50,7 +51,7 @@ pub(crate) struct PyBootstrapParameters(pub(crate) Parameters);
 impl PyBootstrapParameters {
     #[new]
     #[pyo3(signature = (preset = "n16", *, log_slots = None))]
-    fn new(preset: &str, log_slots: Option<u32>) -> PyResult<Self> {
+    fn new(preset: &str, #[pyo3(from_py_with = whole)] log_slots: Option<u32>) -> PyResult<Self> {
         let preset: Preset = preset.parse().map_err(raise)?;
         let spec = log_slots.map_or_else(|| Ok(preset.spec()), |log_slots| preset.spec_for(log_slots));
         spec.and_then(|spec| spec.build()).map(Self).map_err(raise)
@@ -168,7 +169,12 @@ impl PyBootstrapPlan {
     ///
     /// mode: see ``precision_bits``. threads: how many of them, None for all of the machine.
     #[pyo3(signature = (mode = "real", *, threads = None))]
-    fn seconds(&self, py: Python<'_>, mode: &str, threads: Option<usize>) -> PyResult<f64> {
+    fn seconds(
+        &self,
+        py: Python<'_>,
+        mode: &str,
+        #[pyo3(from_py_with = whole)] threads: Option<usize>,
+    ) -> PyResult<f64> {
         let mode = self.mode(mode)?;
         detached(py, || self.0.seconds(mode, &measure(self.0.parameters(), threads)?))
     }
@@ -190,7 +196,7 @@ impl PyBootstrapPlan {
 
     /// The base-two logarithm of a bound on the probability that any of ``bootstraps`` bootstraps is wrong in some slot.
     #[pyo3(signature = (bootstraps = 1))]
-    fn log2_failure(&self, bootstraps: u64) -> f64 {
+    fn log2_failure(&self, #[pyo3(from_py_with = whole)] bootstraps: u64) -> f64 {
         self.0.log2_failure(bootstraps)
     }
 
@@ -278,7 +284,7 @@ impl PyBootstrapKeys {
         parameters: &PyBootstrapParameters,
         secret: &PySecretKey,
         rotations: Integers,
-        rotations_at: Option<BTreeMap<isize, usize>>,
+        #[pyo3(from_py_with = whole)] rotations_at: Option<BTreeMap<isize, usize>>,
         seed: Option<&[u8]>,
         progress: Option<Py<PyAny>>,
         force: bool,
@@ -313,7 +319,7 @@ impl PyBootstrapKeys {
         path: PathBuf,
         force: bool,
         progress: Option<Py<PyAny>>,
-        min_security: u32,
+        #[pyo3(from_py_with = whole)] min_security: u32,
     ) -> PyResult<u64> {
         let parameters = admitted_parameters(py, &source, min_security)?;
         let heard = Heard::new(progress);
@@ -342,7 +348,7 @@ impl PyBootstrapKeys {
         path: PathBuf,
         progress: Option<Py<PyAny>>,
         check: bool,
-        min_security: u32,
+        #[pyo3(from_py_with = whole)] min_security: u32,
     ) -> PyResult<Self> {
         admitted_parameters(py, &path, min_security)?;
         let heard = Heard::new(progress);
@@ -366,7 +372,7 @@ impl PyBootstrapKeys {
     /// The keys that ``bytes(keys)`` gave. Raises what ``load`` raises.
     #[staticmethod]
     #[pyo3(signature = (data, *, min_security = USUAL), text_signature = "(data, *, min_security=128)")]
-    fn from_bytes(py: Python<'_>, data: &[u8], min_security: u32) -> PyResult<Self> {
+    fn from_bytes(py: Python<'_>, data: &[u8], #[pyo3(from_py_with = whole)] min_security: u32) -> PyResult<Self> {
         let file = detached(py, || BootstrapKeyFile::from_bytes(&(), data))?;
         admit(py, "the bytes", file.parameters.spec().security, min_security)?;
         Ok(Self(Arc::new(file)))

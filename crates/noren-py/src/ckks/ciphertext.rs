@@ -21,6 +21,7 @@ use crate::exponent::whole_exponent;
 use crate::pickle::{Pickle, Shared, Threading, bytes_beside, shared_context};
 use crate::refusals;
 use crate::ufuncs;
+use crate::whole::whole;
 
 /// The title of what is known of a ciphertext.
 const TITLE: &str = "Ciphertext (CKKS)";
@@ -100,7 +101,7 @@ impl PyCiphertext {
     /// The same ciphertext, whose first `length` slots are the values.
     ///
     /// Raises EncodingError for a length of 0, or above the number of slots.
-    fn with_length(&self, length: usize) -> PyResult<Self> {
+    fn with_length(&self, #[pyo3(from_py_with = whole)] length: usize) -> PyResult<Self> {
         self.inner.clone().with_length(Some(length)).map(|inner| self.beside(inner)).map_err(raise)
     }
 

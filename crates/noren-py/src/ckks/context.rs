@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::admission::warn;
-use crate::array::{Integers, Numbers, Row, ask_for, detached, no_table};
+use crate::array::{Numbers, Row, ask_for, detached, no_table};
 use crate::ckks::classes::{PyCiphertext, PyContext, PyEvaluator, PyPlaintext};
 use crate::ckks::keys::{EncryptionKey, PyEvaluationKeys, PyKeys, PySecretKey};
 use crate::ckks::level::Level;
@@ -28,6 +28,7 @@ use crate::files::Filed;
 use crate::pickle::{ContextPickle, Shared, Threading, shared_context};
 use crate::seeds::seed_of;
 use crate::vectors::{head, no_values, stacked};
+use crate::whole::{Integers, whole};
 
 /// The bytes of keys that are worth a faster sum: 256 MiB.
 const DEFAULT_KEY_MEMORY: u64 = 256 << 20;
@@ -39,7 +40,7 @@ impl PyContext {
     fn new(
         py: Python<'_>,
         parameters: &PyParameters,
-        threads: Option<usize>,
+        #[pyo3(from_py_with = whole)] threads: Option<usize>,
         parallel: Option<&str>,
     ) -> PyResult<Self> {
         let parameters = parameters.0.clone();
@@ -97,7 +98,7 @@ impl PyContext {
         conjugation: bool,
         relinearization: bool,
         level: Option<Level>,
-        rotations_at: Option<BTreeMap<isize, usize>>,
+        #[pyo3(from_py_with = whole)] rotations_at: Option<BTreeMap<isize, usize>>,
         seed: Option<&[u8]>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyKeys> {
@@ -128,7 +129,7 @@ impl PyContext {
         conjugation: bool,
         relinearization: bool,
         level: Option<Level>,
-        rotations_at: Option<BTreeMap<isize, usize>>,
+        #[pyo3(from_py_with = whole)] rotations_at: Option<BTreeMap<isize, usize>>,
         seed: Option<&[u8]>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEvaluationKeys> {
@@ -147,7 +148,12 @@ impl PyContext {
         signature = (count, *, level = None, key_memory = DEFAULT_KEY_MEMORY),
         text_signature = "($self, count, *, level=None, key_memory=268435456)"
     )]
-    fn steps_of_sum(&self, count: u32, level: Option<Level>, key_memory: u64) -> PyResult<usize> {
+    fn steps_of_sum(
+        &self,
+        #[pyo3(from_py_with = whole)] count: u32,
+        level: Option<Level>,
+        #[pyo3(from_py_with = whole)] key_memory: u64,
+    ) -> PyResult<usize> {
         let parameters = self.0.parameters();
         let costs = CostModel::default().rotations(parameters, Level::or_highest(level, parameters));
         let plan = costs.and_then(|costs| Unrolling::fastest(count as usize, 1, &costs, key_memory)).map_err(raise)?;
@@ -166,7 +172,7 @@ impl PyContext {
         &self,
         py: Python<'_>,
         values: &Bound<'_, PyAny>,
-        slots: Option<usize>,
+        #[pyo3(from_py_with = whole)] slots: Option<usize>,
         level: Option<Level>,
         repeat: bool,
     ) -> PyResult<PyPlaintext> {
@@ -224,7 +230,7 @@ impl PyContext {
         py: Python<'py>,
         values: &Bound<'py, PyAny>,
         key: EncryptionKey<'py>,
-        slots: Option<usize>,
+        #[pyo3(from_py_with = whole)] slots: Option<usize>,
         level: Option<Level>,
         repeat: bool,
         seed: Option<&[u8]>,
@@ -317,7 +323,7 @@ impl PyContext {
         py: Python<'py>,
         ciphertext: &PyCiphertext,
         key: &PySecretKey,
-        bits: i32,
+        #[pyo3(from_py_with = whole)] bits: i32,
         releases: Option<&PyReleases>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (inner, key) = (&ciphertext.inner, &key.0.key);

@@ -14,7 +14,7 @@ use noren::switching::SchemeSwitch;
 use pyo3::exceptions::{PyTypeError, PyValueError, PyZeroDivisionError};
 use pyo3::prelude::*;
 
-use crate::array::{Integers, Numbers, Whole, detached};
+use crate::array::{Numbers, detached};
 use crate::bootstrapping::bootstrapper::PyBootstrapper;
 use crate::ckks::classes::{PyCiphertext, PyContext, PyEvaluator};
 use crate::ckks::keys::PyEvaluationKeys;
@@ -29,6 +29,7 @@ use crate::refusals::division;
 use crate::rotations::{dense, plan_of_sum};
 use crate::switching::switch::PySwitch;
 use crate::vectors::{SumOf, check_all_fit, check_columns, extent_beside, same_length, terms_of_sum};
+use crate::whole::{Integers, whole};
 
 /// A copy, such as that of a ciphertext, is not registered.
 impl Clone for PyEvaluator {
@@ -299,8 +300,13 @@ impl PyEvaluator {
     }
 
     /// Moves slot j + steps to slot j, around the end; ``numpy.roll(x, -steps)``.
-    fn rotate(&self, py: Python<'_>, x: &PyCiphertext, steps: Whole<isize>) -> PyResult<PyCiphertext> {
-        self.run(py, |ev| ev.rotate(&*self.ready(&x.inner, 0)?, steps.0))
+    fn rotate(
+        &self,
+        py: Python<'_>,
+        x: &PyCiphertext,
+        #[pyo3(from_py_with = whole)] steps: isize,
+    ) -> PyResult<PyCiphertext> {
+        self.run(py, |ev| ev.rotate(&*self.ready(&x.inner, 0)?, steps))
     }
 
     /// Several rotations of one ciphertext, which share most of the work.
@@ -366,9 +372,9 @@ impl PyEvaluator {
         &self,
         py: Python<'_>,
         x: &PyCiphertext,
-        count: Option<i64>,
-        stride: i64,
-        steps: Option<usize>,
+        #[pyo3(from_py_with = whole)] count: Option<i64>,
+        #[pyo3(from_py_with = whole)] stride: i64,
+        #[pyo3(from_py_with = whole)] steps: Option<usize>,
     ) -> PyResult<PyCiphertext> {
         let (extent, slots) = (x.inner.extent(), x.inner.slots());
         let terms = terms_of_sum(count, stride, extent, slots)?;
@@ -399,7 +405,13 @@ impl PyEvaluator {
     ///
     /// ceil(log2(count)) levels. Needs keys for ``rotations_of_product(count, stride=stride)``.
     #[pyo3(signature = (x, count = None, *, stride = 1))]
-    fn product(&self, py: Python<'_>, x: &PyCiphertext, count: Option<i64>, stride: i64) -> PyResult<PyCiphertext> {
+    fn product(
+        &self,
+        py: Python<'_>,
+        x: &PyCiphertext,
+        #[pyo3(from_py_with = whole)] count: Option<i64>,
+        #[pyo3(from_py_with = whole)] stride: i64,
+    ) -> PyResult<PyCiphertext> {
         let (extent, slots) = (x.inner.extent(), x.inner.slots());
         let factors = terms_of_sum(count, stride, extent, slots)?;
         self.run(py, |_| {

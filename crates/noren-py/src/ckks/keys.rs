@@ -20,6 +20,7 @@ use crate::key_sets;
 use crate::pickle::{Pickle, Shared, Threading, shared_context};
 use crate::progress::Heard;
 use crate::seeds::seed_of;
+use crate::whole::whole;
 
 key_classes! {
     scheme: ckks,

@@ -14,6 +14,7 @@ use crate::errors::raise;
 use crate::explain;
 use crate::parameters::{Secret, bits_of, hexadecimal, secret_of, security_of};
 use crate::pickle::{BytesPickle, by_bytes, bytes_of, hash_of};
+use crate::whole::whole;
 
 /// CKKS parameters, checked and immutable.
 ///
@@ -46,14 +47,14 @@ impl PyParameters {
     )]
     #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
     fn new(
-        log_n: u32,
-        log_q: Vec<u32>,
-        log_p: Vec<u32>,
-        log_scale: Option<u32>,
-        dnum: usize,
+        #[pyo3(from_py_with = whole)] log_n: u32,
+        #[pyo3(from_py_with = whole)] log_q: Vec<u32>,
+        #[pyo3(from_py_with = whole)] log_p: Vec<u32>,
+        #[pyo3(from_py_with = whole)] log_scale: Option<u32>,
+        #[pyo3(from_py_with = whole)] dnum: usize,
         secret: Option<Secret>,
-        security: Option<u32>,
-        restarts: Option<BTreeMap<usize, u32>>,
+        #[pyo3(from_py_with = whole)] security: Option<u32>,
+        #[pyo3(from_py_with = whole)] restarts: Option<BTreeMap<usize, u32>>,
     ) -> PyResult<Self> {
         let (secret, security) = (secret_of(secret)?, security_of(security)?);
         let log_scale = log_scale.or(log_q.last().copied()).unwrap_or_default();
@@ -75,11 +76,11 @@ impl PyParameters {
         text_signature = "(*, depth, precision_bits, max_abs=1.0, slots=1, security=128)"
     )]
     fn for_requirements(
-        depth: usize,
+        #[pyo3(from_py_with = whole)] depth: usize,
         precision_bits: f64,
         max_abs: f64,
-        slots: usize,
-        security: Option<u32>,
+        #[pyo3(from_py_with = whole)] slots: usize,
+        #[pyo3(from_py_with = whole)] security: Option<u32>,
     ) -> PyResult<Self> {
         let requirements = Requirements {
             depth,

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 
 use crate::errors::raise;
+use crate::whole::whole;
 
 /// How many decryptions of one secret key are handed on, and how much they may tell of it together.
 ///
@@ -44,7 +45,10 @@ impl PyReleases {
 impl PyReleases {
     #[new]
     #[pyo3(signature = (planned = 1, *, statistical_security = 40))]
-    fn new(planned: u64, statistical_security: u32) -> PyResult<Self> {
+    fn new(
+        #[pyo3(from_py_with = whole)] planned: u64,
+        #[pyo3(from_py_with = whole)] statistical_security: u32,
+    ) -> PyResult<Self> {
         let releases =
             Releases::new(planned).and_then(|releases| releases.with_statistical_security(statistical_security));
         Ok(Self(Mutex::new(releases.map_err(raise)?)))
@@ -70,13 +74,18 @@ impl PyReleases {
 
     /// The most bits after the point with which ``values`` values of this error bound can be released.
     #[pyo3(signature = (error_bound, values = 1))]
-    fn bits(&self, py: Python<'_>, error_bound: f64, values: usize) -> i32 {
+    fn bits(&self, py: Python<'_>, error_bound: f64, #[pyo3(from_py_with = whole)] values: usize) -> i32 {
         self.lock(py).bits(error_bound, values)
     }
 
     /// The largest error bound with which ``values`` values can be released with these bits after the point.
     #[pyo3(signature = (bits, values = 1))]
-    fn error_bound(&self, py: Python<'_>, bits: i32, values: usize) -> f64 {
+    fn error_bound(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = whole)] bits: i32,
+        #[pyo3(from_py_with = whole)] values: usize,
+    ) -> f64 {
         self.lock(py).error_bound(bits, values)
     }
 

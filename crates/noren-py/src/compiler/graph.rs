@@ -7,6 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors::raise;
+use crate::whole::whole;
 
 /// The operations of a traced function, each on the results of earlier ones.
 #[pyclass(frozen, name = "Graph", module = "noren.compiler")]
@@ -38,7 +39,7 @@ impl PyGraph {
     }
 
     /// Says which nodes the function returns. Raises Error for nodes that there are not.
-    fn finish(&self, outputs: Vec<usize>) -> PyResult<()> {
+    fn finish(&self, #[pyo3(from_py_with = whole)] outputs: Vec<usize>) -> PyResult<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).finish(outputs).map_err(raise)
     }
 }

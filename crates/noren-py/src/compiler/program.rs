@@ -35,6 +35,7 @@ use crate::seeds::seed_of;
 use crate::tfhe::classes::PyTfheEvaluator;
 use crate::tfhe::keys::PyTfheSecretKey;
 use crate::tfhe::parameters::PyTfheParameters;
+use crate::whole::whole;
 
 /// The schemes that evaluate a graph, as JSON; sizes in bytes, times in seconds.
 ///
@@ -47,21 +48,31 @@ pub(crate) fn advise_function(
     graph: &PyGraph,
     precision: Option<f64>,
     dead_zone: Option<f64>,
-    security: Option<u32>,
+    #[pyo3(from_py_with = whole)] security: Option<u32>,
     objective: &str,
     client: Option<&str>,
     machine: Option<PathBuf>,
-    threads: Option<usize>,
-    limits: (Option<u64>, Option<u64>, Option<f64>, Option<f64>),
+    #[pyo3(from_py_with = whole)] threads: Option<usize>,
+    #[pyo3(from_py_with = limits_of)] limits: Limits,
 ) -> PyResult<String> {
     let graph = graph.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let options = Options { scheme: None, precision, dead_zone, security: security_of(security)? };
-    let (server_memory, client_memory, server_seconds, client_seconds) = limits;
-    let limits = Limits { server_memory, client_memory, server_seconds, client_seconds };
     detached(py, || {
         let (client, server) = parties(client, machine, threads)?;
         let advice = advise(&graph, &options, objective.parse()?, &client, &server, &limits)?;
         Ok(Shapes::of(&graph).report(&advice, &client, &server).to_json())
+    })
+}
+
+/// The limits of the server's memory, the client's memory, the server's time and the client's time.
+fn limits_of(limits: &Bound<'_, PyAny>) -> PyResult<Limits> {
+    let (server_memory, client_memory, server_seconds, client_seconds) =
+        limits.extract::<(Bound<'_, PyAny>, _, _, _)>()?;
+    Ok(Limits {
+        server_memory: whole(&server_memory)?,
+        client_memory: whole(&client_memory)?,
+        server_seconds,
+        client_seconds,
     })
 }
 
@@ -96,7 +107,7 @@ impl PyProgram {
         scheme: &str,
         precision: Option<f64>,
         dead_zone: Option<f64>,
-        security: Option<u32>,
+        #[pyo3(from_py_with = whole)] security: Option<u32>,
     ) -> PyResult<Self> {
         let graph = graph.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let scheme = (scheme != "auto").then(|| scheme.parse()).transpose().map_err(raise)?;
@@ -109,7 +120,7 @@ impl PyProgram {
     /// Raises Error for other bytes, and InsecureError for parameters that promise fewer than `min_security` bits.
     #[staticmethod]
     #[pyo3(signature = (data, *, min_security = USUAL), text_signature = "(data, *, min_security=128)")]
-    fn from_bytes(py: Python<'_>, data: &[u8], min_security: u32) -> PyResult<Self> {
+    fn from_bytes(py: Python<'_>, data: &[u8], #[pyo3(from_py_with = whole)] min_security: u32) -> PyResult<Self> {
         let program = detached(py, || Program::from_bytes(data))?;
         admit(py, "the compiled function", program.security(), min_security)?;
         Ok(Self(program))

@@ -88,7 +88,7 @@ macro_rules! ciphertext_class {
             /// The same ciphertext, whose first `length` slots are the numbers.
             ///
             /// Raises EncodingError for a length of 0, or above the number of slots.
-            fn with_length(&self, length: usize) -> PyResult<Self> {
+            fn with_length(&self, #[pyo3(from_py_with = whole)] length: usize) -> PyResult<Self> {
                 let inner = self.inner.clone().with_length(Some(length)).map_err(raise_of_integers)?;
                 Ok(Self { inner, context: self.context.clone(), evaluator: self.evaluator.clone() })
             }

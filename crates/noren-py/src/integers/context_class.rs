@@ -11,7 +11,11 @@ macro_rules! context_class {
         impl $context {
             #[new]
             #[pyo3(signature = (parameters, *, threads = None))]
-            fn new(py: Python<'_>, parameters: &PyIntegerParameters, threads: Option<usize>) -> PyResult<Self> {
+            fn new(
+                py: Python<'_>,
+                parameters: &PyIntegerParameters,
+                #[pyo3(from_py_with = whole)] threads: Option<usize>,
+            ) -> PyResult<Self> {
                 let parameters = parameters.0.clone();
                 $crate::admission::warn(py, "Context", parameters.rlwe().security())?;
                 detached(py, || Context::with_threads(parameters, threads)).map(Self)
@@ -54,7 +58,7 @@ macro_rules! context_class {
                 swap: bool,
                 relinearization: bool,
                 automorphisms: Integers,
-                limbs: Option<usize>,
+                #[pyo3(from_py_with = whole)] limbs: Option<usize>,
                 seed: Option<&[u8]>,
                 progress: Option<Py<PyAny>>,
             ) -> PyResult<PyIntegerKeys> {
@@ -91,8 +95,8 @@ macro_rules! context_class {
                 swap: bool,
                 relinearization: bool,
                 automorphisms: Integers,
-                limbs: Option<usize>,
-                rotations_at: Option<BTreeMap<isize, usize>>,
+                #[pyo3(from_py_with = whole)] limbs: Option<usize>,
+                #[pyo3(from_py_with = whole)] rotations_at: Option<BTreeMap<isize, usize>>,
                 seed: Option<&[u8]>,
                 progress: Option<Py<PyAny>>,
             ) -> PyResult<PyIntegerEvaluationKeys> {
@@ -126,7 +130,7 @@ macro_rules! context_class {
             /// The exponent of the Frobenius automorphism to the power i in each slot: p^i mod m.
             ///
             /// Raises Error in a ring whose slots hold numbers alone.
-            fn frobenius_exponent(&self, i: usize) -> PyResult<u32> {
+            fn frobenius_exponent(&self, #[pyo3(from_py_with = whole)] i: usize) -> PyResult<u32> {
                 self.0.frobenius_exponent(i).map_err(raise_of_integers)
             }
 

@@ -174,7 +174,7 @@ macro_rules! evaluator_class {
                 py: Python<'_>,
                 xs: Vec<Bound<'_, $ciphertext>>,
                 weights: &Bound<'_, PyAny>,
-                constant: i64,
+                #[pyo3(from_py_with = whole)] constant: i64,
             ) -> PyResult<$ciphertext> {
                 let weights = WholeNumbers::of(weights)?;
                 let weights = weights.as_vector()?;
@@ -185,13 +185,23 @@ macro_rules! evaluator_class {
             }
 
             /// The same message modulo the first `limbs` primes: products do this by themselves.
-            fn mod_switch(&self, py: Python<'_>, x: &$ciphertext, limbs: usize) -> PyResult<$ciphertext> {
+            fn mod_switch(
+                &self,
+                py: Python<'_>,
+                x: &$ciphertext,
+                #[pyo3(from_py_with = whole)] limbs: usize,
+            ) -> PyResult<$ciphertext> {
                 self.run(py, |ev| ev.mod_switch(&x.inner, limbs))
             }
 
             /// Moves slot c + steps of each row to slot c, around the end.
-            fn rotate(&self, py: Python<'_>, x: &$ciphertext, steps: Whole<isize>) -> PyResult<$ciphertext> {
-                self.run(py, |ev| ev.rotate(&x.inner, steps.0))
+            fn rotate(
+                &self,
+                py: Python<'_>,
+                x: &$ciphertext,
+                #[pyo3(from_py_with = whole)] steps: isize,
+            ) -> PyResult<$ciphertext> {
+                self.run(py, |ev| ev.rotate(&x.inner, steps))
             }
 
             /// Several rotations of one ciphertext, which share most of the work.
@@ -218,9 +228,14 @@ macro_rules! evaluator_class {
             /// for ``Context.frobenius_exponent(i)``.
             ///
             /// Raises Error in a ring whose slots hold numbers alone.
-            #[pyo3(signature = (x, i = Whole(1)), text_signature = "($self, x, i=1)")]
-            fn frobenius(&self, py: Python<'_>, x: &$ciphertext, i: Whole<usize>) -> PyResult<$ciphertext> {
-                self.run(py, |ev| ev.frobenius(&x.inner, i.0))
+            #[pyo3(signature = (x, i = 1))]
+            fn frobenius(
+                &self,
+                py: Python<'_>,
+                x: &$ciphertext,
+                #[pyo3(from_py_with = whole)] i: usize,
+            ) -> PyResult<$ciphertext> {
+                self.run(py, |ev| ev.frobenius(&x.inner, i))
             }
 
             /// Slot c of each row of the result is the sum of the slots c, c + stride, ..., c + (count - 1) * stride of x.
@@ -234,9 +249,9 @@ macro_rules! evaluator_class {
                 &self,
                 py: Python<'_>,
                 x: &$ciphertext,
-                count: Option<i64>,
-                stride: i64,
-                steps: Option<usize>,
+                #[pyo3(from_py_with = whole)] count: Option<i64>,
+                #[pyo3(from_py_with = whole)] stride: i64,
+                #[pyo3(from_py_with = whole)] steps: Option<usize>,
             ) -> PyResult<$ciphertext> {
                 let (extent, row) = (x.inner.content().extent(), x.inner.parameters().row_slots());
                 let terms = terms_of_sum(count, stride, extent, row)?;
@@ -264,8 +279,8 @@ macro_rules! evaluator_class {
                 &self,
                 py: Python<'_>,
                 x: &$ciphertext,
-                count: Option<i64>,
-                stride: i64,
+                #[pyo3(from_py_with = whole)] count: Option<i64>,
+                #[pyo3(from_py_with = whole)] stride: i64,
             ) -> PyResult<$ciphertext> {
                 let (extent, row) = (x.inner.content().extent(), x.inner.parameters().row_slots());
                 let factors = terms_of_sum(count, stride, extent, row)?;

@@ -17,6 +17,7 @@ use crate::integers::parameters::PyIntegerParameters;
 use crate::key_classes::key_classes;
 use crate::key_sets;
 use crate::pickle::{Pickle, Shared, Threading, shared_context};
+use crate::whole::whole;
 
 key_classes! {
     scheme: bgv,
@@ -50,7 +51,7 @@ key_classes! {
         /// are.
         ///
         /// Raises Error for limbs that there are not.
-        fn at_limbs(&self, py: Python<'_>, limbs: usize) -> PyResult<Self> {
+        fn at_limbs(&self, py: Python<'_>, #[pyo3(from_py_with = whole)] limbs: usize) -> PyResult<Self> {
             let context = &self.0.context;
             Ok(Self::new(context, detached(py, || self.0.key.at_limbs(context.rlwe(), limbs))?))
         }

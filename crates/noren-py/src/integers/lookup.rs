@@ -25,14 +25,14 @@ use crate::integers::schemes::{PyBfvCiphertext, PyBfvEvaluator};
 use crate::pickle::{Pickle, Shared, Threading, bytes_of, shared_context};
 use crate::progress::Heard;
 use crate::seeds::seed_of;
+use crate::whole::whole;
 
 /// How many numbers x and y there are.
-#[derive(FromPyObject)]
-pub(crate) enum Domain {
-    #[pyo3(annotation = "int")]
-    One(usize),
-    #[pyo3(annotation = "tuple[int, int]")]
-    Two(usize, usize),
+fn domain_of(sizes: &Bound<'_, PyAny>) -> PyResult<[usize; 2]> {
+    match sizes.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() {
+        Ok((x, y)) => Ok([whole(&x)?, whole(&y)?]),
+        Err(_) => Ok([whole(sizes)?, 1]),
+    }
 }
 
 /// The layout of numbers in slots and the costs that lookups of all functions of one domain share.
@@ -61,11 +61,7 @@ impl PartialEq for PyLookupPlan {
 #[pymethods]
 impl PyLookupPlan {
     #[new]
-    fn new(parameters: &PyIntegerParameters, domain: Domain) -> PyResult<Self> {
-        let domain = match domain {
-            Domain::One(size) => [size, 1],
-            Domain::Two(x, y) => [x, y],
-        };
+    fn new(parameters: &PyIntegerParameters, #[pyo3(from_py_with = domain_of)] domain: [usize; 2]) -> PyResult<Self> {
         LookupPlan::new(&parameters.0, domain).map(Self).map_err(raise)
     }
 
@@ -114,8 +110,8 @@ impl PyLookupPlan {
     /// About the bytes that looking up takes in memory: prepared function, keys, and what lives on the way for ``pairs`` pairs of
     /// ciphertexts at once.
     #[pyo3(signature = (pairs = 1))]
-    fn memory_bytes(&self, pairs: usize) -> u64 {
-        self.matrix_bytes() + self.key_bytes() + self.0.working_bytes(pairs)
+    fn memory_bytes(&self, #[pyo3(from_py_with = whole)] pairs: usize) -> u64 {
+        (self.matrix_bytes() + self.key_bytes()).saturating_add(self.0.working_bytes(pairs))
     }
 
     /// Raises Error if this machine has not the memory for a prepared function, or the disk of the directory not the room,
@@ -132,7 +128,12 @@ impl PyLookupPlan {
     ///
     /// Raises EncodingError for too many numbers, or one outside the domain.
     #[pyo3(signature = (numbers, *, axis = 0))]
-    fn spread<'py>(&self, py: Python<'py>, numbers: &Bound<'py, PyAny>, axis: usize) -> PyResult<Bound<'py, PyAny>> {
+    fn spread<'py>(
+        &self,
+        py: Python<'py>,
+        numbers: &Bound<'py, PyAny>,
+        #[pyo3(from_py_with = whole)] axis: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let layout = self.0.layout();
         let size = layout.domain().get(axis).copied();
         let size =
@@ -239,7 +240,7 @@ impl PyLookupKeys {
     /// Raises WireError for bytes that are damaged or of another kind, InsecureError for less security.
     #[staticmethod]
     #[pyo3(signature = (data, *, min_security = USUAL), text_signature = "(data, *, min_security=128)")]
-    fn from_bytes(py: Python<'_>, data: &[u8], min_security: u32) -> PyResult<Self> {
+    fn from_bytes(py: Python<'_>, data: &[u8], #[pyo3(from_py_with = whole)] min_security: u32) -> PyResult<Self> {
         let file = detached(py, || LookupKeyFile::from_bytes(&(), data))?;
         admit(py, "the bytes", file.context.parameters().rlwe().security(), min_security)?;
         Ok(Self(Arc::new(file)))
@@ -253,7 +254,12 @@ impl PyLookupKeys {
     #[staticmethod]
     #[pyo3(signature = (path, *, check = true, min_security = USUAL),
         text_signature = "(path, *, check=True, min_security=128)")]
-    fn load(py: Python<'_>, path: PathBuf, check: bool, min_security: u32) -> PyResult<Self> {
+    fn load(
+        py: Python<'_>,
+        path: PathBuf,
+        check: bool,
+        #[pyo3(from_py_with = whole)] min_security: u32,
+    ) -> PyResult<Self> {
         let file = detached(py, || LookupKeyFile::open(&path, &limits(check)))?;
         admit(py, &path.display().to_string(), file.context.parameters().rlwe().security(), min_security)?;
         Ok(Self(Arc::new(file)))

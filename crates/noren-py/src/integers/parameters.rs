@@ -13,6 +13,7 @@ use crate::errors::{EncodingError, raise};
 use crate::explain;
 use crate::parameters::{Secret, bits_of, hexadecimal, secret_of, security_of};
 use crate::pickle::{BytesPickle, by_bytes, bytes_of, hash_of};
+use crate::whole::whole;
 
 /// Parameters of exact integers, checked and immutable; one set serves BGV and BFV.
 ///
@@ -46,16 +47,16 @@ impl PyIntegerParameters {
     )]
     #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
     fn new(
-        log_n: Option<u32>,
-        plaintext_modulus: Option<u64>,
-        log_q: Vec<u32>,
-        log_p: Vec<u32>,
-        m: Option<u32>,
-        p: Option<u64>,
-        r: u32,
-        dnum: usize,
+        #[pyo3(from_py_with = whole)] log_n: Option<u32>,
+        #[pyo3(from_py_with = whole)] plaintext_modulus: Option<u64>,
+        #[pyo3(from_py_with = whole)] log_q: Vec<u32>,
+        #[pyo3(from_py_with = whole)] log_p: Vec<u32>,
+        #[pyo3(from_py_with = whole)] m: Option<u32>,
+        #[pyo3(from_py_with = whole)] p: Option<u64>,
+        #[pyo3(from_py_with = whole)] r: u32,
+        #[pyo3(from_py_with = whole)] dnum: usize,
         secret: Option<Secret>,
-        security: Option<u32>,
+        #[pyo3(from_py_with = whole)] security: Option<u32>,
     ) -> PyResult<Self> {
         let (secret, security) = (secret_of(secret)?, security_of(security)?);
         let (log_n, index) = match (log_n, m) {
@@ -97,14 +98,14 @@ impl PyIntegerParameters {
             slot_degree=None, security=128, scheme=\"bfv\")"
     )]
     fn for_requirements(
-        depth: usize,
-        plaintext_modulus: u64,
-        slots: usize,
-        terms: usize,
-        sum: usize,
-        plain_products: usize,
-        slot_degree: Option<usize>,
-        security: Option<u32>,
+        #[pyo3(from_py_with = whole)] depth: usize,
+        #[pyo3(from_py_with = whole)] plaintext_modulus: u64,
+        #[pyo3(from_py_with = whole)] slots: usize,
+        #[pyo3(from_py_with = whole)] terms: usize,
+        #[pyo3(from_py_with = whole)] sum: usize,
+        #[pyo3(from_py_with = whole)] plain_products: usize,
+        #[pyo3(from_py_with = whole)] slot_degree: Option<usize>,
+        #[pyo3(from_py_with = whole)] security: Option<u32>,
         scheme: &str,
     ) -> PyResult<Self> {
         let security = security_of(security)?;
@@ -126,7 +127,10 @@ impl PyIntegerParameters {
     /// Raises InsecureError for a degree that does not carry the security.
     #[staticmethod]
     #[pyo3(signature = (*, log_n = 15, security = Some(128)), text_signature = "(*, log_n=15, security=128)")]
-    fn for_lookups(log_n: u32, security: Option<u32>) -> PyResult<Self> {
+    fn for_lookups(
+        #[pyo3(from_py_with = whole)] log_n: u32,
+        #[pyo3(from_py_with = whole)] security: Option<u32>,
+    ) -> PyResult<Self> {
         parameters_spec(log_n, security_of(security)?).build().map(Self).map_err(raise)
     }
 

@@ -17,7 +17,7 @@ use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
-use crate::array::{Integers, Whole, ask_for, detached, detached_by, no_table};
+use crate::array::{ask_for, detached, detached_by, no_table};
 use crate::display::{self, Row, table};
 use crate::errors::{raise, raise_of_integers};
 use crate::evaluators::{Held, Match, Registration, evaluator_of};
@@ -42,6 +42,7 @@ use crate::rotations::plan_of_sum;
 use crate::seeds::seed_of;
 use crate::ufuncs;
 use crate::vectors::{SumOf, check_columns, head, same_length, stacked, terms_of_sum};
+use crate::whole::{Integers, whole};
 
 /// An operation of an evaluator with a second operand.
 type Operation<S, T> = fn(&Evaluator<S>, &Ciphertext<S>, &T) -> Result<Ciphertext<S>>;

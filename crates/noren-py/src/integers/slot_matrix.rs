@@ -13,6 +13,7 @@ use crate::integers::classes::{PyBfvContext, PyBgvContext};
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::WholeNumbers;
 use crate::pickle::{Pickle, Shared, Threading, bytes_beside, shared_context};
+use crate::whole::whole;
 
 /// A context of one of the schemes, which share their parameters.
 #[derive(FromPyObject)]
@@ -74,7 +75,7 @@ impl PySlotMatrix {
         py: Python<'_>,
         context: EitherContext<'_>,
         entries: &Bound<'_, PyAny>,
-        limbs: Option<usize>,
+        #[pyo3(from_py_with = whole)] limbs: Option<usize>,
     ) -> PyResult<Self> {
         let context = context.shared();
         let limbs = limbs.unwrap_or(context.parameters().max_limbs());

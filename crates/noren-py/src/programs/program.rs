@@ -17,6 +17,7 @@ use crate::ckks::parameters::PyParameters;
 use crate::errors::{Error, raise};
 use crate::programs::table::{PyEncryptedTable, bounds_of};
 use crate::progress::Heard;
+use crate::whole::whole;
 
 /// A computation on an encrypted table, with its model.
 ///
@@ -79,9 +80,9 @@ impl PyProgram {
     fn plan(
         &self,
         py: Python<'_>,
-        rows: usize,
-        columns: usize,
-        slots: usize,
+        #[pyo3(from_py_with = whole)] rows: usize,
+        #[pyo3(from_py_with = whole)] columns: usize,
+        #[pyo3(from_py_with = whole)] slots: usize,
         column_names: Option<Vec<String>>,
         max_abs: Option<&Bound<'_, PyAny>>,
         unproven_interval: bool,
@@ -240,8 +241,8 @@ impl PyPlan {
 pub(crate) fn choose_parameters(
     py: Python<'_>,
     programs: Vec<PyRef<'_, PyProgram>>,
-    rows: usize,
-    columns: usize,
+    #[pyo3(from_py_with = whole)] rows: usize,
+    #[pyo3(from_py_with = whole)] columns: usize,
     precision_bits: f64,
     column_names: Option<Vec<String>>,
     max_abs: Option<&Bound<'_, PyAny>>,

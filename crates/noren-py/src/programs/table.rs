@@ -19,6 +19,7 @@ use crate::ckks::parameters::PyParameters;
 use crate::ckks::release::PyReleases;
 use crate::pickle::{Pickle, Shared, Threading, bytes_beside, shared_context};
 use crate::seeds::seed_of;
+use crate::whole::whole;
 
 /// An encrypted table, made by ``encrypt_table`` or as the result of a program.
 ///
@@ -192,7 +193,7 @@ pub(crate) fn decrypt_table<'py>(
     py: Python<'py>,
     table: &PyEncryptedTable,
     key: &PySecretKey,
-    release_bits: Option<i32>,
+    #[pyo3(from_py_with = whole)] release_bits: Option<i32>,
     releases: Option<&PyReleases>,
     allow_unbounded: bool,
 ) -> PyResult<PyMatrix<'py>> {

@@ -21,6 +21,7 @@ use crate::progress::Heard;
 use crate::seeds::seed_of;
 use crate::switching::parameters::PySwitchingParameters;
 use crate::tfhe::keys::PyTfheSecretKey;
+use crate::whole::whole;
 
 /// The keys between the secret keys of both schemes, with the parameters of both; nothing in them decrypts. Can be pickled.
 ///
@@ -71,7 +72,7 @@ impl PySwitchingKeys {
     /// min_security: see ``from_bytes``. Raises OSError, and what ``from_bytes`` raises.
     #[staticmethod]
     #[pyo3(signature = (path, *, min_security = USUAL), text_signature = "(path, *, min_security=128)")]
-    fn load(py: Python<'_>, path: PathBuf, min_security: u32) -> PyResult<Self> {
+    fn load(py: Python<'_>, path: PathBuf, #[pyo3(from_py_with = whole)] min_security: u32) -> PyResult<Self> {
         let file = detached(py, || KeyFile::read_file(&(), &path, &Limits::default()))?;
         Self::admitted(py, &path.display().to_string(), file, min_security)
     }
@@ -93,7 +94,7 @@ impl PySwitchingKeys {
     /// Raises WireError for bytes that are damaged or of another kind, InsecureError for less security.
     #[staticmethod]
     #[pyo3(signature = (data, *, min_security = USUAL), text_signature = "(data, *, min_security=128)")]
-    fn from_bytes(py: Python<'_>, data: &[u8], min_security: u32) -> PyResult<Self> {
+    fn from_bytes(py: Python<'_>, data: &[u8], #[pyo3(from_py_with = whole)] min_security: u32) -> PyResult<Self> {
         let file = detached(py, || KeyFile::from_bytes(&(), data))?;
         Self::admitted(py, "the bytes", file, min_security)
     }

@@ -11,6 +11,7 @@ use crate::errors::{Error, raise};
 use crate::parameters::hexadecimal;
 use crate::pickle::hash_of;
 use crate::tfhe::parameters::PyTfheParameters;
+use crate::whole::whole;
 
 /// Parameters of bootstrapping, or the name of a preset.
 #[derive(FromPyObject)]
@@ -55,7 +56,11 @@ impl PySwitchingParameters {
             log_slots = None),
         text_signature = "(bootstrapping='n16', tfhe='2_2', *, log_slots=None)"
     )]
-    fn new(bootstrapping: BootstrapSide<'_>, tfhe: TfheSide<'_>, log_slots: Option<u32>) -> PyResult<Self> {
+    fn new(
+        bootstrapping: BootstrapSide<'_>,
+        tfhe: TfheSide<'_>,
+        #[pyo3(from_py_with = whole)] log_slots: Option<u32>,
+    ) -> PyResult<Self> {
         let bootstrapping = match (bootstrapping, log_slots) {
             (BootstrapSide::Parameters(parameters), None) => parameters.get().0.clone(),
             (BootstrapSide::Parameters(_), Some(found)) => {

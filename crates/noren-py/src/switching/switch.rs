@@ -22,6 +22,7 @@ use crate::switching::results::{PyDecision, PyExtreme, PySamples};
 use crate::switching::variation::variation_of;
 use crate::tfhe::classes::PyTfheEvaluator;
 use crate::tfhe::keys::AnyServerKeys;
+use crate::whole::whole;
 
 /// What bootstraps samples.
 #[derive(FromPyObject)]
@@ -112,7 +113,7 @@ impl PySwitch {
         bootstrapper: &PyBootstrapper,
         tfhe: TfheSide<'_>,
         keys: &PySwitchingKeys,
-        steps: usize,
+        #[pyo3(from_py_with = whole)] steps: usize,
         log2_failure: Option<f64>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
@@ -305,13 +306,23 @@ impl PySwitch {
     /// Needs keys for ``rotations_of_extremes(count)`` among those of bootstrapping (``BootstrapKeys.generate_file``). Raises
     /// MissingKeyError without, EncodingError for more slots than there are, and what ``sign`` raises.
     #[pyo3(signature = (x, count = None))]
-    fn argmin(&self, py: Python<'_>, x: &PyCiphertext, count: Option<usize>) -> PyResult<PyExtreme> {
+    fn argmin(
+        &self,
+        py: Python<'_>,
+        x: &PyCiphertext,
+        #[pyo3(from_py_with = whole)] count: Option<usize>,
+    ) -> PyResult<PyExtreme> {
         self.extreme(py, x, count, SchemeSwitch::argmin)
     }
 
     /// The largest of the values of x, and its number; as ``argmin``.
     #[pyo3(signature = (x, count = None))]
-    fn argmax(&self, py: Python<'_>, x: &PyCiphertext, count: Option<usize>) -> PyResult<PyExtreme> {
+    fn argmax(
+        &self,
+        py: Python<'_>,
+        x: &PyCiphertext,
+        #[pyo3(from_py_with = whole)] count: Option<usize>,
+    ) -> PyResult<PyExtreme> {
         self.extreme(py, x, count, SchemeSwitch::argmax)
     }
 
@@ -323,7 +334,12 @@ impl PySwitch {
     /// ``rotations_of_ranks(count, slots)`` among those of bootstrapping of so many slots (``BootstrapKeys.generate_file``). Raises
     /// MissingKeyError without, EncodingError for more slots than there are, and what ``sign`` raises.
     #[pyo3(signature = (x, count = None))]
-    fn rank(&self, py: Python<'_>, x: &PyCiphertext, count: Option<usize>) -> PyResult<PyDecision> {
+    fn rank(
+        &self,
+        py: Python<'_>,
+        x: &PyCiphertext,
+        #[pyo3(from_py_with = whole)] count: Option<usize>,
+    ) -> PyResult<PyDecision> {
         let count = count.unwrap_or_else(|| x.inner.extent().values());
         let decision = detached_by(py, raise_of_switching, || self.inner.rank(&x.inner, count))?;
         self.decision(py, x, decision)
@@ -333,7 +349,13 @@ impl PySwitch {
     ///
     /// Raises EncodingError if `most` is not from 1 to count - 1, and what ``rank`` raises.
     #[pyo3(signature = (x, most, count = None))]
-    fn top(&self, py: Python<'_>, x: &PyCiphertext, most: usize, count: Option<usize>) -> PyResult<PyDecision> {
+    fn top(
+        &self,
+        py: Python<'_>,
+        x: &PyCiphertext,
+        #[pyo3(from_py_with = whole)] most: usize,
+        #[pyo3(from_py_with = whole)] count: Option<usize>,
+    ) -> PyResult<PyDecision> {
         let count = count.unwrap_or_else(|| x.inner.extent().values());
         let decision = detached_by(py, raise_of_switching, || self.inner.top(&x.inner, count, most))?;
         self.decision(py, x, decision)
@@ -373,13 +395,16 @@ impl PySwitch {
 
 /// The rotations whose keys ``Switch.argmin`` and ``Switch.argmax`` of so many slots need.
 #[pyfunction]
-pub(crate) fn rotations_of_extremes(count: usize) -> Vec<isize> {
+pub(crate) fn rotations_of_extremes(#[pyo3(from_py_with = whole)] count: usize) -> Vec<isize> {
     SchemeSwitch::rotations_of_extremes(count)
 }
 
 /// The rotations whose keys ``Switch.rank`` and ``Switch.top`` of so many slots need, where `slots` are bootstrapped.
 #[pyfunction]
-pub(crate) fn rotations_of_ranks(count: usize, slots: usize) -> PyResult<Vec<isize>> {
+pub(crate) fn rotations_of_ranks(
+    #[pyo3(from_py_with = whole)] count: usize,
+    #[pyo3(from_py_with = whole)] slots: usize,
+) -> PyResult<Vec<isize>> {
     if !(1..=slots).contains(&count) {
         return Err(EncodingError::new_err(format!("there are {count} slots to rank: needs 1 to {slots}")));
     }

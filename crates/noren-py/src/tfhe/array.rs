@@ -19,8 +19,9 @@ use crate::pickle::{Pickle, Shared, Threading, bytes_beside, shared_context};
 use crate::tfhe::classes::{PyEncryptedArray, PyTfheContext, PyTfheEvaluator};
 use crate::tfhe::numbers::{dtype_name, element_of};
 use crate::tfhe::parameters::PyTfheParameters;
-use crate::tfhe::shape::{positions, taken, text};
+use crate::tfhe::shape::{check_numbers, positions, taken, text};
 use crate::ufuncs::{self, Advice};
+use crate::whole::whole;
 
 /// Functions of numpy that are no operators.
 const FUNCTIONS: Advice = Advice {
@@ -89,6 +90,12 @@ impl PyEncryptedArray {
     fn arranged(&self, positions: &Bound<'_, PyAny>) -> PyResult<Self> {
         let (shape, column) = taken(&self.column, positions)?;
         Ok(self.with(shape, column))
+    }
+
+    /// What numpy's method of this name makes of the array with these numbers.
+    fn arranged_by(&self, py: Python<'_>, method: &str, numbers: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        check_numbers(numbers)?;
+        self.arranged(&positions(py, &self.shape)?.call_method1(method, numbers)?)
     }
 
     fn as_columns(&self) -> PyResult<Columns> {
@@ -181,13 +188,13 @@ impl PyEncryptedArray {
     /// The same elements in another shape: a tuple, or one number for each axis. Raises ValueError where numpy does.
     #[pyo3(signature = (*shape))]
     fn reshape(&self, py: Python<'_>, shape: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        self.arranged(&positions(py, &self.shape)?.call_method1("reshape", shape)?)
+        self.arranged_by(py, "reshape", shape)
     }
 
     /// The array with its axes in another order, by default the opposite one. Raises ValueError where numpy does.
     #[pyo3(signature = (*axes))]
     fn transpose(&self, py: Python<'_>, axes: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        self.arranged(&positions(py, &self.shape)?.call_method1("transpose", axes)?)
+        self.arranged_by(py, "transpose", axes)
     }
 
     /// The array with its axes in the opposite order.
@@ -203,31 +210,31 @@ impl PyEncryptedArray {
 
     /// The sum of all elements, or of those along an axis; see ``Evaluator.sum``.
     #[pyo3(signature = (axis = None))]
-    fn sum(&self, py: Python<'_>, axis: Option<isize>) -> PyResult<Self> {
+    fn sum(&self, py: Python<'_>, #[pyo3(from_py_with = whole)] axis: Option<i32>) -> PyResult<Self> {
         self.evaluator(None)?.sum(py, self, axis, None)
     }
 
     /// The smallest of all elements, or of those along an axis.
     #[pyo3(signature = (axis = None))]
-    fn min(&self, py: Python<'_>, axis: Option<isize>) -> PyResult<Self> {
+    fn min(&self, py: Python<'_>, #[pyo3(from_py_with = whole)] axis: Option<i32>) -> PyResult<Self> {
         self.evaluator(None)?.min(py, self, axis, None)
     }
 
     /// The largest of all elements, or of those along an axis.
     #[pyo3(signature = (axis = None))]
-    fn max(&self, py: Python<'_>, axis: Option<isize>) -> PyResult<Self> {
+    fn max(&self, py: Python<'_>, #[pyo3(from_py_with = whole)] axis: Option<i32>) -> PyResult<Self> {
         self.evaluator(None)?.max(py, self, axis, None)
     }
 
     /// Where the smallest element is, or the smallest of those along an axis; see ``Evaluator.argmax``.
     #[pyo3(signature = (axis = None))]
-    fn argmin(&self, py: Python<'_>, axis: Option<isize>) -> PyResult<Self> {
+    fn argmin(&self, py: Python<'_>, #[pyo3(from_py_with = whole)] axis: Option<i32>) -> PyResult<Self> {
         self.evaluator(None)?.argmin(py, self, axis, None)
     }
 
     /// Where the largest element is, or the largest of those along an axis; see ``Evaluator.argmax``.
     #[pyo3(signature = (axis = None))]
-    fn argmax(&self, py: Python<'_>, axis: Option<isize>) -> PyResult<Self> {
+    fn argmax(&self, py: Python<'_>, #[pyo3(from_py_with = whole)] axis: Option<i32>) -> PyResult<Self> {
         self.evaluator(None)?.argmax(py, self, axis, None)
     }
 

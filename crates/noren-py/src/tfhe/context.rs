@@ -17,6 +17,7 @@ use crate::tfhe::keys::{
 };
 use crate::tfhe::numbers::{self, ExactNumbers};
 use crate::tfhe::parameters::PyTfheParameters;
+use crate::whole::whole;
 
 /// Server keys as they travel.
 enum Travelling {
@@ -28,7 +29,11 @@ enum Travelling {
 impl PyTfheContext {
     #[new]
     #[pyo3(signature = (parameters, *, threads = None))]
-    fn new(py: Python<'_>, parameters: &PyTfheParameters, threads: Option<usize>) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        parameters: &PyTfheParameters,
+        #[pyo3(from_py_with = whole)] threads: Option<usize>,
+    ) -> PyResult<Self> {
         let parameters = parameters.0.clone();
         warn(py, "Context", parameters.spec().torus.security)?;
         detached(py, || Context::with_threads(parameters, threads)).map(Self)

@@ -18,6 +18,7 @@ use crate::tfhe::function::Function;
 use crate::tfhe::keys::{AnyServerKeys, PyTfheCircuitKeys};
 use crate::tfhe::numbers::{ExactNumbers, element_of};
 use crate::tfhe::shape::{self, common, positions, spread, taken};
+use crate::whole::whole;
 
 /// A copy, such as that of an array, is not registered.
 impl Clone for PyTfheEvaluator {
@@ -197,7 +198,7 @@ impl PyTfheEvaluator {
     /// The elements along an axis as columns, or all elements as columns of one, and the shape that is left.
     ///
     /// Raises what numpy raises for an axis that there is not.
-    fn terms(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<(Vec<Column>, Vec<usize>)> {
+    fn terms(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<i32>) -> PyResult<(Vec<Column>, Vec<usize>)> {
         let numpy = py.import("numpy")?;
         let size: usize = x.shape.iter().product();
         let places = numpy.call_method1("arange", (size,))?;
@@ -221,7 +222,7 @@ impl PyTfheEvaluator {
         &self,
         py: Python<'_>,
         x: &PyEncryptedArray,
-        axis: Option<isize>,
+        axis: Option<i32>,
         progress: Option<Py<PyAny>>,
         work: impl FnOnce(&ColumnEvaluator, &[Column]) -> Result<Column> + Send,
     ) -> PyResult<PyEncryptedArray> {
@@ -324,7 +325,7 @@ impl PyTfheEvaluator {
         &self,
         py: Python<'_>,
         x: &PyEncryptedArray,
-        axis: Option<isize>,
+        #[pyo3(from_py_with = whole)] axis: Option<i32>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEncryptedArray> {
         self.reduce(py, x, axis, progress, |columns, terms| columns.sum(terms))
@@ -336,7 +337,7 @@ impl PyTfheEvaluator {
         &self,
         py: Python<'_>,
         x: &PyEncryptedArray,
-        axis: Option<isize>,
+        #[pyo3(from_py_with = whole)] axis: Option<i32>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEncryptedArray> {
         self.reduce(py, x, axis, progress, |columns, terms| columns.fold(Binary::Min, terms))
@@ -348,7 +349,7 @@ impl PyTfheEvaluator {
         &self,
         py: Python<'_>,
         x: &PyEncryptedArray,
-        axis: Option<isize>,
+        #[pyo3(from_py_with = whole)] axis: Option<i32>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEncryptedArray> {
         self.reduce(py, x, axis, progress, |columns, terms| columns.fold(Binary::Max, terms))
@@ -361,7 +362,7 @@ impl PyTfheEvaluator {
         &self,
         py: Python<'_>,
         x: &PyEncryptedArray,
-        axis: Option<isize>,
+        #[pyo3(from_py_with = whole)] axis: Option<i32>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEncryptedArray> {
         self.reduce(py, x, axis, progress, |columns, terms| columns.argmax(terms))
@@ -373,7 +374,7 @@ impl PyTfheEvaluator {
         &self,
         py: Python<'_>,
         x: &PyEncryptedArray,
-        axis: Option<isize>,
+        #[pyo3(from_py_with = whole)] axis: Option<i32>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEncryptedArray> {
         self.reduce(py, x, axis, progress, |columns, terms| columns.argmin(terms))
@@ -390,7 +391,7 @@ impl PyTfheEvaluator {
         &self,
         py: Python<'_>,
         x: &PyEncryptedArray,
-        axis: Option<isize>,
+        #[pyo3(from_py_with = whole)] axis: Option<i32>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEncryptedArray> {
         let (terms, rest) = self.terms(py, x, axis)?;
@@ -448,7 +449,7 @@ impl PyTfheEvaluator {
         x: &PyEncryptedArray,
         y: Option<&PyEncryptedArray>,
         dtype: Option<&Bound<'_, PyAny>>,
-        undefined: Option<i64>,
+        #[pyo3(from_py_with = whole)] undefined: Option<i64>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEncryptedArray> {
         let arrays: Vec<&PyEncryptedArray> = std::iter::once(x).chain(y).collect();

@@ -19,6 +19,7 @@ use crate::pickle::{
 use crate::progress::Heard;
 use crate::tfhe::classes::PyTfheContext;
 use crate::tfhe::parameters::PyTfheParameters;
+use crate::whole::whole;
 
 /// The keys of one owner, made by ``Context.keygen``. Pickled as ``noren.PicklableSecret(keys)`` only.
 #[pyclass(frozen, name = "Keys", module = "noren.tfhe")]
@@ -114,7 +115,7 @@ macro_rules! key_class {
             /// min_security: see ``from_bytes``. Raises OSError, and what ``from_bytes`` raises.
             #[staticmethod]
             #[pyo3(signature = (path, *, min_security = USUAL), text_signature = "(path, *, min_security=128)")]
-            fn load(py: Python<'_>, path: PathBuf, min_security: u32) -> PyResult<Self> {
+            fn load(py: Python<'_>, path: PathBuf, #[pyo3(from_py_with = whole)] min_security: u32) -> PyResult<Self> {
                 let file = detached(py, || KeyFile::read_file(&(), &path, &Limits::default()))?;
                 Self::of(py, &path.display().to_string(), file, min_security)
             }
@@ -181,7 +182,11 @@ macro_rules! key_class {
             /// Raises WireError for bytes that are damaged or of another kind, InsecureError for less security.
             #[staticmethod]
             #[pyo3(signature = (data, *, min_security = USUAL), text_signature = "(data, *, min_security=128)")]
-            fn from_bytes(py: Python<'_>, data: &[u8], min_security: u32) -> PyResult<Self> {
+            fn from_bytes(
+                py: Python<'_>,
+                data: &[u8],
+                #[pyo3(from_py_with = whole)] min_security: u32,
+            ) -> PyResult<Self> {
                 Self::of(py, "the bytes", detached(py, || KeyFile::from_bytes(&(), data))?, min_security)
             }
 
@@ -239,7 +244,7 @@ key_class!(
         py: Python<'_>,
         path: PathBuf,
         passphrase: Option<String>,
-        min_security: u32,
+        #[pyo3(from_py_with = whole)] min_security: u32,
     ) -> PyResult<Self> {
         let file = load_secret(py, &path, passphrase)?;
         Self::of(py, &path.display().to_string(), file, min_security)
@@ -334,7 +339,12 @@ impl PyTfheExpandedServerKeys {
     #[staticmethod]
     #[pyo3(signature = (path, *, check = true, min_security = USUAL),
         text_signature = "(path, *, check=True, min_security=128)")]
-    fn load(py: Python<'_>, path: PathBuf, check: bool, min_security: u32) -> PyResult<Self> {
+    fn load(
+        py: Python<'_>,
+        path: PathBuf,
+        check: bool,
+        #[pyo3(from_py_with = whole)] min_security: u32,
+    ) -> PyResult<Self> {
         let limits = Limits { check_digest: check, ..Limits::default() };
         let file = detached(py, || ServerKeyFile::map(&path, &limits, None))?;
         let security = file.context.parameters().spec().torus.security;

@@ -3,14 +3,24 @@
 use noren::programs::columns::Column;
 use numpy::{PyArrayDyn, PyArrayMethods};
 use pyo3::prelude::*;
+use pyo3::types::{PyInt, PyList, PyTuple};
 
 use crate::errors::{EncodingError, Error, raise};
 use crate::tfhe::classes::PyEncryptedArray;
+use crate::whole::whole;
 
 /// The positions of elements in an array of this shape, as an array of that shape.
 pub(crate) fn positions<'py>(py: Python<'py>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
     let size: usize = shape.iter().product();
     py.import("numpy")?.call_method1("arange", (size,))?.call_method1("reshape", (shape.to_vec(),))
+}
+
+/// Refuses numbers that no shape and no axes have, in tuples and lists too; numpy refuses the others.
+pub(crate) fn check_numbers(given: &Bound<'_, PyAny>) -> PyResult<()> {
+    if given.is_instance_of::<PyTuple>() || given.is_instance_of::<PyList>() {
+        return given.try_iter()?.try_for_each(|item| check_numbers(&item?));
+    }
+    if given.is_instance_of::<PyInt>() { whole::<i32>(given).map(drop) } else { Ok(()) }
 }
 
 /// The elements at these positions, and the shape of the positions.
@@ -39,9 +49,8 @@ pub(crate) fn common(py: Python<'_>, shapes: &[&[usize]]) -> PyResult<Vec<usize>
     if others.iter().all(|shape| shape == first) {
         return Ok(first.to_vec());
     }
-    let tuples =
-        shapes.iter().map(|shape| pyo3::types::PyTuple::new(py, shape.iter())).collect::<PyResult<Vec<_>>>()?;
-    let found = py.import("numpy")?.call_method1("broadcast_shapes", pyo3::types::PyTuple::new(py, tuples)?);
+    let tuples = shapes.iter().map(|shape| PyTuple::new(py, shape.iter())).collect::<PyResult<Vec<_>>>()?;
+    let found = py.import("numpy")?.call_method1("broadcast_shapes", PyTuple::new(py, tuples)?);
     let found = found.map_err(|_| {
         let shapes: Vec<String> = shapes.iter().map(|shape| text(shape)).collect();
         EncodingError::new_err(format!("arrays of the shapes {} do not broadcast together", shapes.join(" and ")))
@@ -63,7 +72,7 @@ fn joined(
     py: Python<'_>,
     function: &str,
     arrays: &[Bound<'_, PyEncryptedArray>],
-    axis: isize,
+    axis: i32,
 ) -> PyResult<PyEncryptedArray> {
     let Some(first) = arrays.first() else {
         return Err(EncodingError::new_err("no array was given, at least one is needed"));
@@ -94,7 +103,7 @@ fn joined(
 pub(crate) fn concatenate(
     py: Python<'_>,
     arrays: Vec<Bound<'_, PyEncryptedArray>>,
-    axis: isize,
+    #[pyo3(from_py_with = whole)] axis: i32,
 ) -> PyResult<PyEncryptedArray> {
     joined(py, "concatenate", &arrays, axis)
 }
@@ -107,7 +116,7 @@ pub(crate) fn concatenate(
 pub(crate) fn stack(
     py: Python<'_>,
     arrays: Vec<Bound<'_, PyEncryptedArray>>,
-    axis: isize,
+    #[pyo3(from_py_with = whole)] axis: i32,
 ) -> PyResult<PyEncryptedArray> {
     joined(py, "stack", &arrays, axis)
 }

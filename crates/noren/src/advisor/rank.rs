@@ -1,5 +1,7 @@
 //! Order among candidates: by what is to be short.
 
+use std::cmp::Ordering;
+
 use crate::advisor::candidate::Candidate;
 use crate::advisor::machine::Machine;
 use crate::advisor::price::{Party, Price};
@@ -56,7 +58,12 @@ pub(super) fn is_slower(client: &Party, server: &Party) -> bool {
 
 /// The candidates that no other is as good as in everything that can be asked for, the first by the goal first.
 pub(super) fn undominated<P>(mut candidates: Vec<Candidate<P>>, goal: &Goal) -> Vec<Candidate<P>> {
-    candidates.sort_by(|a, b| goal.order(&a.price).total_cmp(&goal.order(&b.price)));
+    // Of those that take as long, what is better in the rest comes first.
+    let rest = |a: &Candidate<P>, b: &Candidate<P>| respects(a, goal).partial_cmp(&respects(b, goal));
+    candidates.sort_by(|a, b| {
+        let order = goal.order(&a.price).total_cmp(&goal.order(&b.price));
+        order.then_with(|| rest(a, b).unwrap_or(Ordering::Equal))
+    });
     let mut kept: Vec<Candidate<P>> = Vec::new();
     for candidate in candidates {
         let found = respects(&candidate, goal);

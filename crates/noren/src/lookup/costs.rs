@@ -90,7 +90,7 @@ impl LookupPlan {
         let layout = self.layout();
         let [blocks, results] = layout.blocks();
         let vectors = blocks * layout.babies() + results * layout.halves() * layout.giants();
-        (pairs * 2 * vectors * self.limbs()) as u64 * (layout.degree() * size_of::<u64>()) as u64
+        (pairs as u64).saturating_mul((2 * vectors * self.limbs() * layout.degree() * size_of::<u64>()) as u64)
     }
 
     /// Refuses lookups of `pairs` pairs at once that take more memory than there is, for the keys and beside the factors, which
@@ -100,7 +100,11 @@ impl LookupPlan {
     /// [`Error::Resources`](noren_rlwe::error::Error::Resources) with both numbers.
     pub fn check_evaluation(&self, pairs: usize, resources: &Resources) -> Result<()> {
         let advice = "close other programs, or raise the limit of the process or container";
-        resources.check_memory(self.key_bytes() + self.working_bytes(pairs), "memory for a lookup", advice)
+        resources.check_memory(
+            self.key_bytes().saturating_add(self.working_bytes(pairs)),
+            "memory for a lookup",
+            advice,
+        )
     }
 
     /// All keys but the public one.

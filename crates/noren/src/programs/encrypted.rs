@@ -46,6 +46,7 @@ impl EncryptedTable<Ciphertext> {
         entries: &[f64],
         level: usize,
     ) -> Result<Self> {
+        encoder.context().check_level(level)?;
         // Two polynomials of level + 1 limbs each, and the slots beside them.
         let words = (2 * (level + 1)).saturating_mul(encoder.context().parameters().degree()) + layout.slots();
         memory::ask_for::<u64>(words.saturating_mul(layout.ciphertexts()))?;

@@ -38,6 +38,9 @@ pub struct Noise {
     variances: Vec<f64>,
 }
 
+/// No chain of products is as long as this.
+const MOST_DEGREES: usize = 1 << 10;
+
 impl Noise {
     /// No noise.
     #[must_use]
@@ -60,12 +63,15 @@ impl Noise {
     /// Noise of these variances; `None` if one is larger or smaller than any modulus allows, or there are more degrees than
     /// products have factors.
     pub(crate) fn from_variances(variances: Vec<f64>) -> Option<Self> {
-        /// No chain of products is as long as this.
-        const MOST_DEGREES: usize = 1 << 10;
         /// No modulus is as large as `2^LARGEST`.
         const LARGEST: f64 = (1u64 << 16) as f64;
         let fits = |x: &f64| *x == f64::NEG_INFINITY || x.abs() <= LARGEST;
         (variances.len() <= MOST_DEGREES && variances.iter().all(fits)).then_some(Self { variances })
+    }
+
+    /// Whether the message is lost for certain, or there are more degrees than any ciphertext may have.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.log2_std() >= 0.0 || self.variances.len() > MOST_DEGREES
     }
 
     /// `log2` of the standard deviation of a coefficient.

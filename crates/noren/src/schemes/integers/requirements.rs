@@ -217,7 +217,7 @@ impl Requirements {
             plain_products -= now;
             for _ in 0..now {
                 noise = noise.scaled(plain_growth(parameters.modulus().value(), parameters.degree()));
-                if noise.log2_std() >= 0.0 {
+                if noise.is_lost() {
                     break;
                 }
                 let kept = S::limbs_to_keep(laws, &noise, limbs);
@@ -227,7 +227,7 @@ impl Requirements {
             }
             by_depth.push(limbs);
             // Noise only grows: what is lost stays lost.
-            if left == 0 || noise.log2_std() >= 0.0 {
+            if left == 0 || noise.is_lost() {
                 break;
             }
             (noise, limbs) = product::<S>(laws, &noise, &noise, limbs);
@@ -246,7 +246,8 @@ impl Requirements {
                 Err(Error::Parameters { .. } | Error::Insecure { .. }) => return Ok(None),
                 Err(other) => return Err(other),
             };
-            if parameters.laws().budget(&self.predicted_noise::<S>(&parameters)) >= 0.0 {
+            let noise = self.predicted_noise::<S>(&parameters);
+            if !noise.is_lost() && parameters.laws().budget(&noise) >= 0.0 {
                 return Ok(Some(parameters));
             }
         }
