@@ -12,7 +12,8 @@ mod workloads;
 
 use std::cell::Cell;
 
-use noren::advisor::{Advice, Limits, Machine, Party, Plan, Scheme, Workload, advise};
+use noren::advisor::{Advice, Limits, Plan, Scheme, Workload, advise};
+use noren::cost::{Machine, Party};
 
 use crate::bench::advise::step::Step;
 use crate::bench::beside;
