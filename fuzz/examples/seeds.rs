@@ -5,12 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use noren::advisor::Machine;
+use noren::cost::Machine;
 use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::ckks;
-use noren::compiler::{
-    self, Binary, Direction, Function, Graph, Interval, Message, Operation, Options, Program, Reduction, Scheme,
-};
+use noren::compiler::{self, Direction, Message, Options, Program, Scheme};
+use noren::graph::{Binary, Function, Graph, Interval, Operation, Reduction};
 use noren::lookup::{LookupKeyFile, LookupPlan};
 use noren::programs::EncryptedTable;
 use noren::programs::TableLayout;

@@ -3,7 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use noren::advisor::{Computation, Limits, Machine, Party, Values, Workload, advise};
+use noren::advisor::{Computation, Limits, Values, Workload, advise};
+use noren::cost::{Machine, Party};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(json) = std::str::from_utf8(bytes) else { return };

@@ -5,7 +5,8 @@
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use noren::advisor::{Limits, Machine, Party, Values, Workload, advise};
+use noren::advisor::{Limits, Values, Workload, advise};
+use noren::cost::{Machine, Party};
 
 /// The most values of an instance, and the most instances, that advice is asked for: larger ones take long.
 const MOST: usize = 64;

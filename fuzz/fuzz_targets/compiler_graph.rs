@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use noren::compiler::Graph;
+use noren::graph::Graph;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(json) = std::str::from_utf8(bytes) else { return };

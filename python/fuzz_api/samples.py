@@ -25,7 +25,7 @@ NOT_WRITTEN = {
     0x060A: "written by Rust alone; Python and the tool write columns",
 }
 
-MACHINE = Path(__file__).parents[2] / "crates" / "noren" / "src" / "advisor" / "reference.json"
+MACHINE = Path(__file__).parents[2] / "crates" / "noren" / "src" / "cost" / "reference.json"
 """Costs of a machine, as `noren calibrate` writes them."""
 
 # Ranges and types of the arguments of compiled functions.

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use noren::advisor::{
-    Accuracy, Computation, Device, Limits, Objective, Party, PeerEstimate, Price, Report, Values, Workload, advise,
+    Accuracy, Computation, Device, Limits, Objective, PeerEstimate, Report, Values, Workload, advise,
 };
+use noren::cost::{Party, Price};
 use noren_rlwe::wire::file::Access;
 use serde::Serialize;
 

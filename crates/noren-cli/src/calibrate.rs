@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use noren::advisor::{Machine, UnitCosts, calibrate};
+use noren::cost::{Machine, UnitCosts, calibrate};
 use serde::Serialize;
 
 use crate::console::Console;

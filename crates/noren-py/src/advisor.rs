@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use noren::Error;
-use noren::advisor::{Device, Limits, Machine, Party, Workload, advise, calibrate};
+use noren::advisor::{Device, Limits, Workload, advise};
+use noren::cost::{Machine, Party, calibrate};
 use pyo3::prelude::*;
 
 use crate::errors::raise;

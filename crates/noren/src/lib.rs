@@ -51,6 +51,8 @@ pub mod advisor;
 pub mod bootstrapping;
 pub mod circuits;
 pub mod compiler;
+pub mod cost;
+pub mod graph;
 pub mod lookup;
 #[cfg(doctest)]
 mod pages;

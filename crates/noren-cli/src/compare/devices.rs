@@ -1,8 +1,9 @@
 //! The work of a client on each device of the advisor, by its models.
 
-use noren::advisor::{Device, Kernels, Machine, Party, SlotDraft, Slots, TorusDraft};
+use noren::advisor::{Device, Kernels, SlotDraft, Slots, TorusDraft};
 use noren::circuits::recorder::CircuitUsage;
 use noren::ckks::Parameters;
+use noren::cost::{Machine, Party};
 
 use crate::bench::shape::Shape;
 use crate::compare::data::Device as Row;

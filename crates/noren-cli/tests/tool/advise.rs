@@ -7,7 +7,7 @@ use crate::sandbox::Sandbox;
 /// A sandbox with the costs of the reference machine, so that nothing is measured.
 fn sandbox(name: &str) -> Sandbox {
     let sandbox = Sandbox::new(name);
-    sandbox.write("server.json", noren::advisor::Machine::reference().to_json().as_bytes());
+    sandbox.write("server.json", noren::cost::Machine::reference().to_json().as_bytes());
     sandbox
 }
 

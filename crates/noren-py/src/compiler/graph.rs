@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use noren::compiler::{Element, Graph};
+use noren::graph::{Element, Graph};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

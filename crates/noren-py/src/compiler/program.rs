@@ -6,8 +6,9 @@ use std::sync::PoisonError;
 
 use noren::advisor::Limits;
 use noren::ckks;
-use noren::compiler::{Direction, Operation, Options, Outcome, Program, Shapes, advise};
+use noren::compiler::{Direction, Options, Outcome, Program, Shapes, advise};
 use noren::error::{Error, Result};
+use noren::graph::Operation;
 use noren::programs::columns::Columns;
 use noren::schemes::integers::Ciphertexts;
 use noren::wire::{Form, Object};

@@ -7,11 +7,11 @@ use serde::Serialize;
 use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Rejection, Scheme};
 use crate::advisor::limits::Limits;
 use crate::advisor::peers::{PeerEstimate, estimates};
-use crate::advisor::price::{Party, Price};
 use crate::advisor::rank::{Goal, undominated};
 use crate::advisor::refusal::{Nearest, Refusal, suggestion};
 use crate::advisor::workload::{Computation, Workload};
 use crate::advisor::{digits, exact, reals};
+use crate::cost::price::{Party, Price};
 use crate::schemes::bfv::Bfv;
 use crate::schemes::bgv::Bgv;
 
@@ -75,7 +75,8 @@ pub struct Report<'a, W = Workload> {
 ///
 /// # Examples
 /// ```
-/// use noren::advisor::{Computation, Limits, Machine, Party, Scheme, Values, Workload, advise};
+/// use noren::advisor::{Computation, Limits, Scheme, Values, Workload, advise};
+/// use noren::cost::{Machine, Party};
 ///
 /// let server = Party { machine: Machine::reference(), threads: 1 };
 /// let workload = Workload::new(Computation::InnerProduct { length: 100 }, Values::Real { bits: 20.0 });

@@ -5,10 +5,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::advisor::circuit::SlotCircuit;
-use crate::advisor::price::Price;
 use crate::advisor::slots::SlotDraft;
 use crate::advisor::torus::TorusDraft;
 use crate::bootstrapping::Preset;
+use crate::cost::price::Price;
 use crate::lookup::LookupPlan;
 use crate::schemes::{ckks, integers};
 

@@ -3,9 +3,9 @@
 use noren_rlwe::error::{Error, Result};
 use serde::Serialize;
 
-use crate::advisor::machine::Machine;
-use crate::advisor::price::Party;
-use crate::advisor::work::Caches;
+use crate::cost::machine::Machine;
+use crate::cost::price::Party;
+use crate::cost::work::Caches;
 
 /// The kernels that a device has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -163,7 +163,7 @@ impl Device {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::advisor::work::{Unit, Work};
+    use crate::cost::work::{Unit, Work};
 
     #[test]
     fn devices_are_found_by_their_names_and_slower_one_after_the_other() {

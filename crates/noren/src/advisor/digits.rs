@@ -3,10 +3,10 @@
 use noren_rlwe::error::{Error, Result};
 
 use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Scheme};
-use crate::advisor::price::Party;
 use crate::advisor::torus::TorusDraft;
 use crate::advisor::two_seeds::helped;
 use crate::advisor::workload::{Computation, Values, Workload};
+use crate::cost::price::Party;
 use crate::radix::{Comparison, Cost, Operation, Shape};
 use crate::schemes::tfhe::Preset;
 

@@ -6,12 +6,12 @@ use noren_rlwe::security::Security;
 
 use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Scheme};
 use crate::advisor::circuit::SlotCircuit;
-use crate::advisor::price::{Party, Price};
 use crate::advisor::reals::{circuits, no_room};
 use crate::advisor::slots::{SlotDraft, Slots};
-use crate::advisor::work::{Unit, Work};
 use crate::advisor::workload::{Computation, Values, Workload};
 use crate::circuits::recorder::{CircuitUsage, Recorder};
+use crate::cost::price::{Party, Price};
+use crate::cost::work::{Unit, Work};
 use crate::lookup::{LookupPlan, parameters_spec};
 use crate::schemes::integers::{Parameters, Requirements, Scheme as IntegerScheme};
 
@@ -282,8 +282,7 @@ fn price_lookup(
         let words = factors * limbs as f64 * degree;
         let work = Work::of(Unit::Transform(15), 15.0 * words).and(Unit::Conversion, 2.0 * words).in_shared_loops();
         price.add_part("products with the matrix", factors * times, server.seconds(&work)? * times);
-        let shaped =
-            crate::advisor::ring::RingMeter::shaped(rlwe, plan.shape(), server.machine.caches, server.threads)?;
+        let shaped = crate::cost::ring::RingMeter::shaped(rlwe, plan.shape(), server.machine.caches, server.threads)?;
         let babies = shaped.rotations(layout.babies(), limbs);
         let giants = shaped.rotations(1, limbs) * (layout.halves() * layout.giants()) as f64;
         price.add_part(

@@ -2,7 +2,7 @@
 
 use noren_rlwe::error::{Error, Result};
 
-use crate::advisor::price::{Party, Price};
+use crate::cost::price::{Party, Price};
 
 /// Limits of both parties. Where no memory is said, it is that of the machines.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

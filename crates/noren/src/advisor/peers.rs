@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::advisor::candidate::{Candidate, Scheme};
-use crate::advisor::price::Party;
 use crate::advisor::workload::Computation;
+use crate::cost::price::Party;
 
 /// What another library would take with a scheme, by its times beside noren's.
 ///

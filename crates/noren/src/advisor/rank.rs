@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 
 use crate::advisor::candidate::Candidate;
-use crate::advisor::machine::Machine;
-use crate::advisor::price::{Party, Price};
-use crate::advisor::work::{Unit, Work};
 use crate::advisor::workload::Objective;
+use crate::cost::machine::Machine;
+use crate::cost::price::{Party, Price};
+use crate::cost::work::{Unit, Work};
 
 /// A client whose cores take so many times as long as the server's is a slower device.
 const SLOWER: f64 = 2.0;

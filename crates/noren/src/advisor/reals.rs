@@ -5,15 +5,15 @@ use noren_rlwe::security::Security;
 
 use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Rejection, Scheme};
 use crate::advisor::circuit::{Placement, SlotCircuit};
-use crate::advisor::price::{Party, Price};
 use crate::advisor::slots::{PROCESS_BYTES, SlotDraft, Slots};
 use crate::advisor::torus;
 use crate::advisor::two_seeds::helped;
-use crate::advisor::work::Work;
 use crate::advisor::workload::{Computation, Values, Workload};
 use crate::bootstrapping::{self, BootstrapPlan, Mode, Preset};
 use crate::circuits::recorder::{CircuitUsage, Recorder};
 use crate::circuits::renewing::{Planned, Renewing};
+use crate::cost::price::{Party, Price};
+use crate::cost::work::Work;
 use crate::schemes::ckks::{self, Parameters, Requirements};
 use crate::switching::{Parameters as SwitchingParameters, Steps};
 

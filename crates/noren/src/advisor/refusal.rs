@@ -4,8 +4,8 @@ use noren_rlwe::error::Error;
 
 use crate::advisor::candidate::{Rejection, Scheme};
 use crate::advisor::limits::Limits;
-use crate::advisor::price::Price;
 use crate::advisor::workload::{Computation, Values, Workload};
+use crate::cost::price::Price;
 
 /// The candidate that exceeds its limits least.
 #[derive(Debug, Clone)]

@@ -3,10 +3,10 @@
 use noren_rlwe::error::Result;
 use noren_rlwe::parameters::Parameters;
 
-use crate::advisor::price::{Left, Party, Price};
-use crate::advisor::ring::RingMeter;
-use crate::advisor::work::{Unit, Work};
 use crate::circuits::recorder::{CircuitUsage, Operation};
+use crate::cost::price::{Left, Party, Price};
+use crate::cost::ring::RingMeter;
+use crate::cost::work::{Unit, Work};
 
 /// The meaning of slots, as far as costs depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use noren_rlwe::error::{Error, Result};
 
-use crate::advisor::machine::{Machine, TorusCosts};
-use crate::advisor::price::{Left, Party, Price};
 use crate::advisor::slots::PROCESS_BYTES;
+use crate::cost::machine::{Machine, TorusCosts};
+use crate::cost::price::{Left, Party, Price};
 use crate::schemes::tfhe::{Parameters, Preset};
 
 /// A circuit of lookups, or of gates.

@@ -3,8 +3,8 @@
 use noren_rlwe::error::Result;
 
 use crate::advisor::candidate::Candidate;
-use crate::advisor::price::{Left, Party, Price};
 use crate::advisor::rank::is_slower;
+use crate::cost::price::{Left, Party, Price};
 
 /// The same with keys of a stronger device, if the client is slower than its server: the client draws two seeds, makes the secrets
 /// from them, and encrypts; the stronger device makes the same secrets and all keys. It has the costs of the server on one thread,

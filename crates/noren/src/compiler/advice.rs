@@ -3,15 +3,16 @@
 use noren_rlwe::error::Result;
 use serde::Serialize;
 
-use crate::advisor::{self, Accuracy, Advice, Candidate, Goal, Limits, Objective, Party, Rejection, Report};
+use crate::advisor::{self, Accuracy, Advice, Candidate, Goal, Limits, Objective, Rejection, Report};
 use crate::compiler::bootstraps::bootstraps;
 use crate::compiler::choice::targets;
-use crate::compiler::graph::Graph;
 use crate::compiler::options::{Options, Scheme};
 use crate::compiler::parameters::precision_of;
 use crate::compiler::program::Program;
-use crate::compiler::simplify::simplified;
 use crate::compiler::target::Target;
+use crate::cost::Party;
+use crate::graph::dag::Graph;
+use crate::graph::simplify::simplified;
 
 /// The schemes that evaluate a function, each with the program that is compiled for it, ordered by what is to be short; the
 /// scheme of the options is not looked at.
@@ -22,8 +23,10 @@ use crate::compiler::target::Target;
 ///
 /// # Examples
 /// ```
-/// use noren::advisor::{Limits, Machine, Objective, Party, Scheme};
-/// use noren::compiler::{Binary, Element, Graph, Interval, Operation, Options, advise};
+/// use noren::advisor::{Limits, Objective, Scheme};
+/// use noren::cost::{Machine, Party};
+/// use noren::compiler::{Options, advise};
+/// use noren::graph::{Binary, Element, Graph, Interval, Operation};
 ///
 /// let mut graph = Graph::default();
 /// let range = Interval::new(0.0, 9.0);

@@ -3,10 +3,10 @@
 use noren_rlwe::error::Result;
 
 use crate::compiler::columns::holding;
-use crate::compiler::graph::Graph;
-use crate::compiler::node::Node;
-use crate::compiler::operation::{Binary, Element, Operation, Reduction, Unary};
-use crate::compiler::shape::size;
+use crate::graph::dag::Graph;
+use crate::graph::node::Node;
+use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
+use crate::graph::shape::size;
 use crate::programs::columns;
 use crate::radix::{self, Comparison, Move, Shape};
 
@@ -163,7 +163,7 @@ const fn binary(kind: Binary, signed: bool) -> radix::Operation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::interval::Interval;
+    use crate::graph::interval::Interval;
 
     #[test]
     fn divisions_cost_more_than_sums_and_wide_integers_more_than_narrow_ones() {

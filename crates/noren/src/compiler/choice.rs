@@ -4,11 +4,12 @@ use std::thread::available_parallelism;
 
 use noren_rlwe::error::{Error, Result};
 
-use crate::advisor::{Goal, Machine, Objective, Party};
-use crate::compiler::graph::Graph;
-use crate::compiler::operation::Element;
+use crate::advisor::{Goal, Objective};
 use crate::compiler::options::{Options, Scheme};
 use crate::compiler::target::Target;
+use crate::cost::{Machine, Party};
+use crate::graph::dag::Graph;
+use crate::graph::operation::Element;
 
 /// The server that functions are compiled for: this machine, by its [costs without a measurement](Machine::without_measuring),
 /// with as many of its threads as they tell of.
@@ -81,8 +82,8 @@ mod tests {
     use noren_rlwe::security::Security;
 
     use super::*;
-    use crate::compiler::interval::Interval;
-    use crate::compiler::operation::{Binary, Operation};
+    use crate::graph::interval::Interval;
+    use crate::graph::operation::{Binary, Operation};
 
     /// `f(x, y)` for integers in `[0, high]`.
     fn of_integers(kind: Binary, elements: usize, high: f64) -> Graph {

@@ -3,10 +3,10 @@
 use noren_rlwe::error::{Error, Result};
 
 use crate::compiler::error::CompileError;
-use crate::compiler::graph::Graph;
-use crate::compiler::interval::Interval;
-use crate::compiler::operation::{self, Operation, Reduction, Unary};
-use crate::compiler::shape::{broadcast_positions, indices, position_of, size, without};
+use crate::graph::dag::Graph;
+use crate::graph::interval::Interval;
+use crate::graph::operation::{self, Operation, Reduction, Unary};
+use crate::graph::shape::{broadcast_positions, indices, position_of, size, without};
 use crate::programs::columns::{self, Binary, Column, ColumnEvaluator, ColumnLookup, Element};
 use crate::radix::Comparison;
 
@@ -408,9 +408,9 @@ mod tests {
     use noren_rlwe::security::Security;
 
     use super::*;
-    use crate::compiler::operation::{Binary, Element};
     use crate::compiler::options::{Options, Scheme};
     use crate::compiler::program::Program;
+    use crate::graph::operation::{Binary, Element};
     use crate::schemes::tfhe;
 
     struct World {

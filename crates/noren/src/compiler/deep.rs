@@ -7,7 +7,6 @@ use noren_rlwe::security::Security;
 use crate::bootstrapping::{self, BootstrapPlan, MAX_MAGNITUDE, Mode, Preset};
 use crate::circuits::renewing::{Renewable, Renewal, Renewing};
 use crate::compiler::error::CompileError;
-use crate::compiler::graph::Graph;
 use crate::compiler::layout::Layout;
 use crate::compiler::options::Options;
 use crate::compiler::parameters::{
@@ -15,6 +14,7 @@ use crate::compiler::parameters::{
 };
 use crate::compiler::recording::{Recording, Renewed, slots_of};
 use crate::compiler::slots::lowering::{Approximations, Lowering};
+use crate::graph::dag::Graph;
 use crate::schemes::ckks;
 use crate::schemes::ckks::model::{ModelVector, NoiseModel};
 use crate::schemes::slots::SlotEvaluator;
@@ -237,10 +237,10 @@ mod tests {
 
     use super::*;
     use crate::bootstrapping::{BootstrapKeyFile, Bootstrapper, WithBootstrapping};
-    use crate::compiler::interval::Interval;
-    use crate::compiler::operation::{Binary, Element, Function, Operation, Reduction};
     use crate::compiler::options::Scheme;
     use crate::compiler::program::Program;
+    use crate::graph::interval::Interval;
+    use crate::graph::operation::{Binary, Element, Function, Operation, Reduction};
     use crate::wire::Limits;
 
     const COUNT: usize = 6;

@@ -2,29 +2,13 @@
 
 use noren_rlwe::error::SchemeError;
 
+use crate::graph::error::prefix;
 use crate::schemes::error::readable;
-
-/// Where an error is, if that is known: inputs have no line.
-fn prefix(place: &str) -> String {
-    if place.is_empty() { String::new() } else { format!("{place}: ") }
-}
 
 /// Errors of compiled functions.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompileError {
-    /// Operands of an operation whose shapes or types do not fit it.
-    #[error("{}{operation} of {found}: {needed}", prefix(place))]
-    Operands {
-        /// Where the function asks for it, such as `scores.py:12`.
-        place: String,
-        /// The operation.
-        operation: String,
-        /// The shapes or types.
-        found: String,
-        /// What the operation takes.
-        needed: String,
-    },
     /// An operation that the scheme does not have.
     #[error("{}{scheme} does not evaluate {operation}: {needed}", prefix(place))]
     Unsupported {
@@ -35,22 +19,6 @@ pub enum CompileError {
         /// The scheme.
         scheme: &'static str,
         /// What to do instead.
-        needed: String,
-    },
-    /// An argument range for which an operation is not defined.
-    #[error(
-        "{}{operation} of numbers in [{}, {}]: {needed}", prefix(place), readable(*low), readable(*high)
-    )]
-    Range {
-        /// Where the function asks for it.
-        place: String,
-        /// The operation.
-        operation: String,
-        /// The smallest argument.
-        low: f64,
-        /// The largest.
-        high: f64,
-        /// Where arguments must lie, and what to do.
         needed: String,
     },
     /// A precision that the function does not reach.

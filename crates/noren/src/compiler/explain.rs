@@ -3,17 +3,17 @@
 use noren_rlwe::error::Result;
 use serde::Serialize;
 
-use crate::advisor::{Party, Price};
 use crate::circuits::recorder::Counts;
 use crate::compiler::bootstraps::bootstraps;
 use crate::compiler::choice::{targets, usual_client, usual_server};
 use crate::compiler::columns;
-use crate::compiler::interval::Interval;
-use crate::compiler::operation::Operation;
 use crate::compiler::options::{Options, Scheme};
 use crate::compiler::program::Program;
 use crate::compiler::recording::Recording;
 use crate::compiler::target::Target;
+use crate::cost::{Party, Price};
+use crate::graph::interval::Interval;
+use crate::graph::operation::Operation;
 
 /// Everything that is known of a compiled function before it runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]

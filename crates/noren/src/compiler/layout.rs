@@ -1,6 +1,6 @@
 //! Where the elements of an array lie in the slots of ciphertexts.
 
-use crate::compiler::shape::index_of;
+use crate::graph::shape::index_of;
 
 /// The arrangement of an array in slots.
 ///

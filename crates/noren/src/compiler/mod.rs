@@ -1,11 +1,7 @@
-//! Functions of arrays, compiled: from a traced graph to a client half and a server half.
+//! Functions of arrays, compiled: from a [graph](crate::graph) to a client half and a server half.
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `operation`, `node`, `graph` | [`Graph`]: what a function computes, with shapes, types and ranges of all nodes |
-//! | `interval`, `ranges`, `shape`, `inference` | where results lie, how shapes broadcast, what follows from an operation |
-//! | `reference` | the function in clear, the oracle |
-//! | `simplify` | sums of powers as polynomials |
 //! | `layout` | where elements lie in slots |
 //! | `slots` | graphs on slots, by the circuits of [`crate::circuits`], on any evaluator |
 //! | `signs` | comparisons of real numbers by polynomials |
@@ -26,36 +22,23 @@ mod columns;
 mod deep;
 pub(crate) mod error;
 mod explain;
-pub(crate) mod graph;
 pub(crate) mod halves;
-mod inference;
-pub(crate) mod interval;
 mod layout;
 pub(crate) mod message;
 mod moduli;
-pub(crate) mod node;
-pub(crate) mod operation;
 pub(crate) mod options;
 mod parameters;
 mod price;
 pub(crate) mod program;
-mod ranges;
 mod recording;
-mod reference;
-mod shape;
 mod signs;
-mod simplify;
 mod slots;
 mod target;
 
 pub use advice::{Shapes, advise};
 pub use error::CompileError;
 pub use explain::{Explanation, OtherScheme, Step};
-pub use graph::Graph;
 pub use halves::Outcome;
-pub use interval::Interval;
 pub use message::{Direction, Message};
-pub use node::Node;
-pub use operation::{Binary, Element, Function, Operation, Reduction, Unary};
 pub use options::{Options, Scheme};
 pub use program::Program;

@@ -4,11 +4,11 @@ use noren_math::prime::prime_power;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::security::Security;
 
-use crate::compiler::graph::Graph;
-use crate::compiler::operation::Operation;
 use crate::compiler::options::Options;
 use crate::compiler::recording::{Recording, slots_of};
 use crate::compiler::slots::lowering::Approximations;
+use crate::graph::dag::Graph;
+use crate::graph::operation::Operation;
 use crate::schemes::bgv::Bgv;
 use crate::schemes::integers;
 
@@ -112,10 +112,10 @@ mod tests {
     use noren_math::random::Seed;
 
     use super::*;
-    use crate::compiler::interval::Interval;
-    use crate::compiler::operation::{Binary, Element, Reduction};
     use crate::compiler::options::Scheme;
     use crate::compiler::program::Program;
+    use crate::graph::interval::Interval;
+    use crate::graph::operation::{Binary, Element, Reduction};
     use crate::schemes::bgv;
 
     #[test]

@@ -3,12 +3,12 @@
 use noren_rlwe::error::{Error, Result};
 
 use crate::compiler::error::CompileError;
-use crate::compiler::graph::Graph;
 use crate::compiler::layout::Layout;
 use crate::compiler::options::Options;
 use crate::compiler::recording::{Recording, slots_of};
 use crate::compiler::slots::lowering::{Approximations, Lowering, Source};
 use crate::compiler::slots::value::View;
+use crate::graph::dag::Graph;
 use crate::schemes::ckks::model::{ModelVector, NoiseModel};
 use crate::schemes::ckks::{self, CkksError};
 use crate::schemes::error::readable;
@@ -231,10 +231,10 @@ mod tests {
     use noren_rlwe::security::Security;
 
     use super::*;
-    use crate::compiler::interval::Interval;
-    use crate::compiler::operation::{Binary, Element, Function, Operation};
     use crate::compiler::options::Scheme;
     use crate::compiler::program::Program;
+    use crate::graph::interval::Interval;
+    use crate::graph::operation::{Binary, Element, Function, Operation};
 
     fn with_input(low: f64, high: f64, build: impl Fn(&mut Graph, usize) -> usize) -> Graph {
         let mut graph = Graph::default();

@@ -2,16 +2,17 @@
 
 use noren_rlwe::error::Result;
 
-use crate::advisor::{BOOTSTRAPS_OF_CHOICE, Party, Price, SlotDraft, Slots, TorusDraft, add_bootstraps};
+use crate::advisor::{BOOTSTRAPS_OF_CHOICE, SlotDraft, Slots, TorusDraft, add_bootstraps};
 use crate::bootstrapping::Mode;
 use crate::compiler::bootstraps::bootstraps;
 use crate::compiler::columns::element_of;
-use crate::compiler::graph::Graph;
 use crate::compiler::moduli::limbs_by_depth;
-use crate::compiler::operation::Operation;
 use crate::compiler::recording::Recording;
-use crate::compiler::shape::size;
 use crate::compiler::target::{Target, set};
+use crate::cost::{Party, Price};
+use crate::graph::dag::Graph;
+use crate::graph::operation::Operation;
+use crate::graph::shape::size;
 use crate::schemes::tfhe;
 
 impl Target {
@@ -93,10 +94,10 @@ mod tests {
     use noren_rlwe::security::Security;
 
     use super::*;
-    use crate::advisor::Machine;
-    use crate::compiler::interval::Interval;
-    use crate::compiler::operation::{Binary, Element};
     use crate::compiler::options::{Options, Scheme};
+    use crate::cost::Machine;
+    use crate::graph::interval::Interval;
+    use crate::graph::operation::{Binary, Element};
 
     fn product(elements: usize) -> Graph {
         let mut graph = Graph::default();

@@ -13,14 +13,14 @@ use crate::compiler::choice::best;
 use crate::compiler::columns;
 use crate::compiler::deep::DeepPlan;
 use crate::compiler::error::CompileError;
-use crate::compiler::graph::Graph;
-use crate::compiler::operation::{Element, Operation};
 use crate::compiler::options::{Options, Scheme};
 use crate::compiler::parameters::{Predicted, precision_of, predicted};
 use crate::compiler::recording::Recording;
-use crate::compiler::simplify::simplified;
 use crate::compiler::slots::lowering::Approximations;
 use crate::compiler::target::Target;
+use crate::graph::dag::Graph;
+use crate::graph::operation::{Element, Operation};
+use crate::graph::simplify::simplified;
 use crate::schemes::ckks::model::NoiseModel;
 use crate::schemes::{ckks, integers, tfhe};
 
@@ -31,7 +31,8 @@ use crate::schemes::{ckks, integers, tfhe};
 ///
 /// # Examples
 /// ```
-/// use noren::compiler::{Binary, Element, Graph, Interval, Operation, Options, Program, Scheme};
+/// use noren::compiler::{Options, Program, Scheme};
+/// use noren::graph::{Binary, Element, Graph, Interval, Operation};
 /// use noren::Security;
 ///
 /// let mut graph = Graph::default();

@@ -4,11 +4,11 @@ use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::recorder::{Blank, CircuitUsage, Counts, Recorder};
 use crate::circuits::renewing::{Planned, Renewable, Renewal, Renewing};
-use crate::compiler::graph::Graph;
 use crate::compiler::layout::Layout;
 use crate::compiler::slots::lowering::{Approximations, Lowering, Shared, Source};
 use crate::compiler::slots::number::Number;
 use crate::compiler::slots::value::View;
+use crate::graph::dag::Graph;
 use crate::schemes::slots::SlotEvaluator;
 
 /// A graph on slots, recorded.

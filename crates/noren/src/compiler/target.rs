@@ -7,13 +7,13 @@ use noren_rlwe::security::Security;
 use crate::compiler::columns;
 use crate::compiler::deep::DeepPlan;
 use crate::compiler::error::CompileError;
-use crate::compiler::graph::Graph;
 use crate::compiler::moduli::IntegerPlan;
-use crate::compiler::operation::Element;
 use crate::compiler::options::{Options, Scheme};
 use crate::compiler::parameters::CkksPlan;
 use crate::compiler::recording::Recording;
 use crate::compiler::slots::lowering::Approximations;
+use crate::graph::dag::Graph;
+use crate::graph::operation::Element;
 use crate::schemes::{ckks, integers, tfhe};
 
 /// A scheme with parameters for a graph.

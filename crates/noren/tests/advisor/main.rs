@@ -4,7 +4,8 @@ mod questions;
 mod sweeps;
 mod tables;
 
-use noren::advisor::{Accuracy, Advice, Computation, Device, Limits, Machine, Party, Scheme, Values, Workload, advise};
+use noren::advisor::{Accuracy, Advice, Computation, Device, Limits, Scheme, Values, Workload, advise};
+use noren::cost::{Machine, Party};
 
 fn server() -> Party {
     Party { machine: Machine::reference(), threads: 1 }
@@ -255,5 +256,5 @@ fn machines_are_read_back_and_foreign_ones_refused() {
     }
     let negative = machine.to_json().replacen("\"conversion\": ", "\"conversion\": -", 1);
     assert!(Machine::parse(&negative).is_err());
-    assert!(Party { machine, threads: 7 }.seconds(&noren::advisor::Work::default()).is_err());
+    assert!(Party { machine, threads: 7 }.seconds(&noren::cost::Work::default()).is_err());
 }

@@ -1,6 +1,7 @@
 //! Questions with the answers that an expert gives, beside times that were measured.
 
-use noren::advisor::{Advice, Candidate, Device, Limits, Machine, Party, Scheme, Workload, advise};
+use noren::advisor::{Advice, Candidate, Device, Limits, Scheme, Workload, advise};
+use noren::cost::{Machine, Party};
 use serde::Deserialize;
 
 #[derive(Deserialize)]

@@ -1,6 +1,7 @@
 //! Sweeps: no cliffs between questions, no refusal where something harder has an answer, and refusals whose suggestion works.
 
-use noren::advisor::{Computation, Limits, Machine, Objective, Party, Values, Workload, advise};
+use noren::advisor::{Computation, Limits, Objective, Values, Workload, advise};
+use noren::cost::{Machine, Party};
 use noren::{Error, Result};
 
 use crate::{integer, real, server};

@@ -12,7 +12,8 @@ mod workloads;
 
 use std::cell::Cell;
 
-use noren::advisor::{Advice, Candidate, Limits, Party, Plan, Scheme, Workload, advise};
+use noren::advisor::{Advice, Candidate, Limits, Plan, Scheme, Workload, advise};
+use noren::cost::Party;
 
 use crate::bench::advise::step::Step;
 use crate::bench::beside;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use noren_rlwe::error::{Error, Result};
 
-use crate::compiler::interval::Interval;
 use crate::compiler::layout::{Dimension, Fill, Layout};
-use crate::compiler::operation::Binary;
-use crate::compiler::shape::{broadcast_positions, position_of};
 use crate::compiler::slots::lowering::{Lowering, Shared};
 use crate::compiler::slots::number::Number;
 use crate::compiler::slots::value::{Operand, Value, in_parts};
+use crate::graph::interval::Interval;
+use crate::graph::operation::Binary;
+use crate::graph::shape::{broadcast_positions, position_of};
 use crate::schemes::slots::SlotEvaluator;
 
 /// An operand of an evaluator, and the node whose shape it has.

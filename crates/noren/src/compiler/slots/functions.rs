@@ -7,14 +7,14 @@ use noren_rlwe::error::Result;
 use crate::circuits::approx::{Approximation, interpolate};
 use crate::circuits::polynomial::Polynomial;
 use crate::circuits::power::power;
-use crate::compiler::error::CompileError;
-use crate::compiler::inference::{polynomial_range, rounding};
-use crate::compiler::interval::Interval;
-use crate::compiler::operation::{Element, Function};
-use crate::compiler::shape::size;
 use crate::compiler::slots::lowering::{Lowering, Shared};
 use crate::compiler::slots::number::Number;
 use crate::compiler::slots::value::{Value, in_parts};
+use crate::graph::error::GraphError;
+use crate::graph::inference::{polynomial_range, rounding};
+use crate::graph::interval::Interval;
+use crate::graph::operation::{Element, Function};
+use crate::graph::shape::size;
 
 /// Up to this absolute value powers of arguments are evaluated as they are: above, the powers outgrow the polynomial, and the
 /// Chebyshev basis takes one level more.
@@ -81,7 +81,7 @@ impl<E: Shared> Lowering<'_, E> {
         let range = function.range(x.bounds).map_err(|needed| {
             let node = self.graph.node(at);
             let (place, operation) = (node.place.clone(), node.operation.name());
-            CompileError::Range { place, operation, low: x.bounds.low, high: x.bounds.high, needed: needed.to_owned() }
+            GraphError::Range { place, operation, low: x.bounds.low, high: x.bounds.high, needed: needed.to_owned() }
         })?;
         let approximation = Approximation::with_error(|t| function.of(t), proper(x.bounds), error)?;
         self.approximated(x, &approximation, range)

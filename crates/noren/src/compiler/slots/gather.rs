@@ -5,10 +5,10 @@ use std::sync::Arc;
 use noren_rlwe::error::Result;
 
 use crate::compiler::layout::{Dimension, Fill, Layout};
-use crate::compiler::shape::{index_of, position_of};
 use crate::compiler::slots::lowering::{Lowering, Shared};
 use crate::compiler::slots::reduce::Spread;
 use crate::compiler::slots::value::{Free, Operand, Value};
+use crate::graph::shape::{index_of, position_of};
 
 impl<E: Shared> Lowering<'_, E> {
     /// The elements of node `of` at some positions.

@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 use noren_rlwe::error::{Error, Result};
 
 use crate::compiler::error::CompileError;
-use crate::compiler::graph::Graph;
-use crate::compiler::interval::Interval;
 use crate::compiler::layout::{Fill, Layout};
-use crate::compiler::operation::{Binary, Element, Operation, Reduction, Unary};
 use crate::compiler::signs::Signs;
 use crate::compiler::slots::number::Number;
 use crate::compiler::slots::value::{Free, Operand, Value, View};
+use crate::graph::dag::Graph;
+use crate::graph::interval::Interval;
+use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
 use crate::schemes::slots::SlotEvaluator;
 
 /// The ciphertexts of inputs.

@@ -7,12 +7,12 @@ use noren_rlwe::error::Result;
 
 use crate::circuits::linear::LinearMap;
 use crate::circuits::trace;
-use crate::compiler::interval::Interval;
 use crate::compiler::layout::{Dimension, Fill, Layout};
 use crate::compiler::slots::lowering::{Lowering, Shared};
 use crate::compiler::slots::number::Number;
 use crate::compiler::slots::reduce::{Spread, without};
 use crate::compiler::slots::value::{Value, in_parts};
+use crate::graph::interval::Interval;
 use crate::schemes::slots::Scalar;
 
 impl<E: Shared> Lowering<'_, E> {

@@ -7,12 +7,12 @@ use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::power::power;
 use crate::circuits::trace;
-use crate::compiler::interval::Interval;
 use crate::compiler::layout::{Dimension, Fill, Layout};
-use crate::compiler::operation::Reduction;
 use crate::compiler::slots::lowering::{Lowering, Shared};
 use crate::compiler::slots::number::Number;
 use crate::compiler::slots::value::{Value, in_parts};
+use crate::graph::interval::Interval;
+use crate::graph::operation::Reduction;
 use crate::schemes::slots::Scalar;
 
 /// How the indices of a dimension are spread over slots and ciphertexts.

@@ -6,13 +6,13 @@ use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::polynomial::Polynomial;
 use crate::compiler::error::CompileError;
-use crate::compiler::interval::{Interval, power_of_two_above};
-use crate::compiler::operation::{Binary, Element};
 use crate::compiler::signs::Signs;
 use crate::compiler::slots::elementwise::Shaped;
 use crate::compiler::slots::lowering::{Lowering, Shared};
 use crate::compiler::slots::number::Number;
 use crate::compiler::slots::value::{Operand, Value};
+use crate::graph::interval::{Interval, power_of_two_above};
+use crate::graph::operation::{Binary, Element};
 
 impl<E: Shared> Lowering<'_, E> {
     /// Whether a relation holds, 1 or 0, of numbers that are not closer than the dead zone.

@@ -4,13 +4,13 @@ use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::recorder::Recorder;
 use crate::circuits::trace;
-use crate::compiler::graph::Graph;
-use crate::compiler::interval::Interval;
-use crate::compiler::operation::{Binary, Element, Function, Operation, Reduction, Unary};
-use crate::compiler::shape::{broadcast, indices, position_of, size};
-use crate::compiler::simplify::simplified;
 use crate::compiler::slots::lowering::{Approximations, Lowering, Output, Source};
 use crate::compiler::slots::value::View;
+use crate::graph::dag::Graph;
+use crate::graph::interval::Interval;
+use crate::graph::operation::{Binary, Element, Function, Operation, Reduction, Unary};
+use crate::graph::shape::{broadcast, indices, position_of, size};
+use crate::graph::simplify::simplified;
 use crate::schemes::clear::{ClearEvaluator, ClearVector};
 use crate::schemes::slots::SlotEvaluator;
 

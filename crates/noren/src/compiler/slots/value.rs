@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::compiler::interval::Interval;
 use crate::compiler::layout::Layout;
-use crate::compiler::shape::position_of;
+use crate::graph::interval::Interval;
+use crate::graph::shape::position_of;
 
 /// An array in ciphertexts.
 pub(super) struct Value<C> {

@@ -3,9 +3,9 @@
 use noren_rlwe::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::compiler::inference::infer;
-use crate::compiler::node::Node;
-use crate::compiler::operation::Operation;
+use crate::graph::inference::infer;
+use crate::graph::node::Node;
+use crate::graph::operation::Operation;
 
 /// A function of arrays: operations, each on the results of earlier ones, of which some are returned.
 ///
@@ -13,7 +13,7 @@ use crate::compiler::operation::Operation;
 ///
 /// # Examples
 /// ```
-/// use noren::compiler::{Binary, Element, Graph, Interval, Operation};
+/// use noren::graph::{Binary, Element, Graph, Interval, Operation};
 ///
 /// let mut graph = Graph::default();
 /// let range = Interval::new(-1.0, 1.0);
@@ -45,7 +45,7 @@ impl Graph {
     /// Appends an operation on earlier nodes, and returns its position.
     ///
     /// # Errors
-    /// An operand that there is not; [`CompileError`](crate::compiler::CompileError) for operands that the operation does not
+    /// An operand that there is not; [`GraphError`](crate::graph::GraphError) for operands that the operation does not
     /// take, or for which it is not defined.
     pub fn push(&mut self, operation: Operation, place: &str) -> Result<usize> {
         if self.nodes.len() >= MOST_NODES {

@@ -2,11 +2,11 @@
 
 use noren_rlwe::error::{Error, Result};
 
-use crate::compiler::error::CompileError;
-use crate::compiler::interval::Interval;
-use crate::compiler::node::Node;
-use crate::compiler::operation::{Binary, Element, Operation, Reduction, Unary};
-use crate::compiler::shape::{broadcast, size, without};
+use crate::graph::error::GraphError;
+use crate::graph::interval::Interval;
+use crate::graph::node::Node;
+use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
+use crate::graph::shape::{broadcast, size, without};
 
 /// The most elements of a node.
 const MOST_ELEMENTS: usize = 1 << 24;
@@ -18,13 +18,13 @@ const MOST_AXES: usize = 32;
 const MOST_COEFFICIENTS: usize = 1 << 10;
 
 /// Integers up to this absolute value are exact in `f64`.
-pub(super) const LARGEST_INTEGER: f64 = (1u64 << 53) as f64;
+pub const LARGEST_INTEGER: f64 = (1u64 << 53) as f64;
 
 /// Shape, element type and range of the result of an operation on earlier nodes.
 ///
 /// # Errors
-/// [`CompileError::Operands`] and [`CompileError::Range`].
-pub(super) fn infer(nodes: &[Node], operation: &Operation, place: &str) -> Result<(Vec<usize>, Element, Interval)> {
+/// [`GraphError::Operands`] and [`GraphError::Range`].
+pub fn infer(nodes: &[Node], operation: &Operation, place: &str) -> Result<(Vec<usize>, Element, Interval)> {
     let context = Context { operation, place };
     let result = context.infer(nodes)?;
     let (shape, element, range) = &result;
@@ -251,11 +251,11 @@ impl Context<'_> {
 
     fn operands(&self, found: String, needed: String) -> Error {
         let (place, operation) = (self.place.to_owned(), self.operation.name());
-        CompileError::Operands { place, operation, found, needed }.into()
+        GraphError::Operands { place, operation, found, needed }.into()
     }
 
     fn range(&self, range: Interval, needed: &str) -> Error {
-        CompileError::Range {
+        GraphError::Range {
             place: self.place.to_owned(),
             operation: self.operation.name(),
             low: range.low,
@@ -280,7 +280,7 @@ fn describe(node: &Node) -> String {
 const PARTS: usize = 64;
 
 /// Where a polynomial lies on an interval: the hull of Horner's scheme with intervals about the middle of each of 64 parts.
-pub(super) fn polynomial_range(coefficients: &[f64], of: Interval) -> Interval {
+pub fn polynomial_range(coefficients: &[f64], of: Interval) -> Interval {
     let width = (of.high - of.low) / PARTS as f64;
     let part = |k: usize| {
         let middle = of.low + width * (k as f64 + 0.5);
@@ -296,7 +296,7 @@ pub(super) fn polynomial_range(coefficients: &[f64], of: Interval) -> Interval {
 
 /// A bound on the rounding errors of a polynomial, and of its range, in an interval: each of the sums and products of Horner's
 /// scheme is off by at most 2^-53 of the sum of the absolute terms, and the middles of parts by as much.
-pub(super) fn rounding(coefficients: &[f64], of: Interval) -> f64 {
+pub fn rounding(coefficients: &[f64], of: Interval) -> f64 {
     let terms = coefficients.iter().rev().fold(0.0, |terms, c| terms * of.magnitude() + c.abs());
     4.0 * f64::EPSILON * coefficients.len() as f64 * terms
 }

@@ -2,9 +2,9 @@
 
 use noren_rlwe::error::Result;
 
-use crate::compiler::graph::Graph;
-use crate::compiler::inference::{LARGEST_INTEGER, polynomial_range};
-use crate::compiler::operation::{Binary, Element, Operation, Unary};
+use crate::graph::dag::Graph;
+use crate::graph::inference::{LARGEST_INTEGER, polynomial_range};
+use crate::graph::operation::{Binary, Element, Operation, Unary};
 
 /// The highest degree that is made of products: higher powers are seldom meant as one polynomial.
 const HIGHEST_DEGREE: usize = 64;
@@ -47,7 +47,7 @@ impl Series {
 ///
 /// # Errors
 /// As [`Graph::push`].
-pub(super) fn simplified(graph: &Graph) -> Result<Graph> {
+pub fn simplified(graph: &Graph) -> Result<Graph> {
     let mut series: Vec<Vec<Series>> = Vec::with_capacity(graph.nodes().len());
     let mut result = Graph::default();
     for (at, node) in graph.nodes().iter().enumerate() {
@@ -182,7 +182,7 @@ fn times(a: &[f64], b: &[f64]) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::interval::Interval;
+    use crate::graph::interval::Interval;
 
     fn graph_of(build: impl Fn(&mut Graph, usize) -> usize) -> Graph {
         let mut graph = Graph::default();

@@ -1,9 +1,9 @@
 //! A node of a graph.
 
-use crate::compiler::interval::Interval;
-use crate::compiler::operation::{Element, Operation};
+use crate::graph::interval::Interval;
+use crate::graph::operation::{Element, Operation};
 
-/// A node of a [`Graph`](crate::compiler::Graph): an operation, and what is known of its result.
+/// A node of a [`Graph`](crate::graph::Graph): an operation, and what is known of its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     /// The operation.

@@ -10,11 +10,11 @@ use noren_rlwe::keygen::KeyGenerator;
 use noren_rlwe::parameters as rlwe;
 use noren_rlwe::security::Security;
 
-use crate::advisor::fit::non_negative_least_squares;
-use crate::advisor::machine::{Machine, TorusCosts, UnitCosts};
-use crate::advisor::ring::RingMeter;
-use crate::advisor::system;
-use crate::advisor::work::{Caches, Work};
+use crate::cost::fit::non_negative_least_squares;
+use crate::cost::machine::{Machine, TorusCosts, UnitCosts};
+use crate::cost::ring::RingMeter;
+use crate::cost::system;
+use crate::cost::work::{Caches, Work};
 use crate::schemes::bgv::Bgv;
 use crate::schemes::ckks::{self, Decryptor, Encoder, Encryptor, Evaluator};
 use crate::schemes::integers;

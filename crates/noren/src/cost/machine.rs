@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use noren_rlwe::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::advisor::work::{Caches, Residence, UNITS, Unit, Work};
+use crate::cost::work::{Caches, Residence, UNITS, Unit, Work};
 use crate::schemes::ckks::CostModel;
 
 /// A machine, as far as the time of homomorphic operations depends on it.
 ///
-/// [`calibrate`](crate::advisor::calibrate::calibrate) measures one; [`reference`](Self::reference) has figures of a known one.
+/// [`calibrate`](crate::cost::calibrate::calibrate) measures one; [`reference`](Self::reference) has figures of a known one.
 /// A machine is kept as JSON, and prices work for the numbers of threads that it was measured with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,11 +1,11 @@
 //! Where the results of operations on two numbers lie.
 
-use crate::compiler::interval::{Interval, power_of_two_above};
-use crate::compiler::operation::Binary;
+use crate::graph::interval::{Interval, power_of_two_above};
+use crate::graph::operation::Binary;
 
 impl Interval {
     /// The results of an operation on two integers or truth values, or on two real numbers where it has them.
-    pub(super) fn binary(self, operation: Binary, other: Self) -> Self {
+    pub(crate) fn binary(self, operation: Binary, other: Self) -> Self {
         match operation {
             Binary::Add => self.plus(other),
             Binary::Sub => self.plus(other.negated()),

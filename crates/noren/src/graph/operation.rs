@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::circuits::approx::sigmoid;
-use crate::compiler::interval::Interval;
+use crate::graph::interval::Interval;
 
 /// The type of the elements of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

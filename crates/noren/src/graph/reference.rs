@@ -2,9 +2,9 @@
 
 use noren_rlwe::error::{Error, Result};
 
-use crate::compiler::graph::Graph;
-use crate::compiler::operation::Operation;
-use crate::compiler::shape::{broadcast_positions, indices, position_of, size, without};
+use crate::graph::dag::Graph;
+use crate::graph::operation::Operation;
+use crate::graph::shape::{broadcast_positions, indices, position_of, size, without};
 
 impl Graph {
     /// The outputs for these inputs in clear, each in row-major order.
@@ -17,7 +17,7 @@ impl Graph {
     }
 
     /// The results of all nodes that an output depends on; nothing for the others.
-    pub(super) fn evaluate_all(&self, inputs: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
+    pub(crate) fn evaluate_all(&self, inputs: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
         let positions = self.inputs();
         check("inputs", inputs.len(), positions.len())?;
         let mut values: Vec<Vec<f64>> = Vec::with_capacity(self.nodes().len());

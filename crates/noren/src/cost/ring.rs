@@ -5,8 +5,8 @@ use noren_rlwe::key_class::KeyClass;
 use noren_rlwe::parameters::Parameters;
 use noren_rlwe::shape::KeyShape;
 
-use crate::advisor::work::{Caches, Residence, Unit, Work};
 use crate::circuits::recorder::Operation;
+use crate::cost::work::{Caches, Residence, Unit, Work};
 
 /// Counts the work of operations in a ring.
 ///

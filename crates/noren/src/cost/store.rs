@@ -10,9 +10,9 @@ use noren_rlwe::wire::file::{self, Access, write_atomically};
 use noren_rlwe::wire::publish::Destination;
 use noren_rlwe::wire::regular;
 
-use crate::advisor::calibrate::calibrate;
-use crate::advisor::machine::Machine;
-use crate::advisor::system;
+use crate::cost::calibrate::calibrate;
+use crate::cost::machine::Machine;
+use crate::cost::system;
 
 impl Machine {
     /// Where the costs of this machine are kept: `$NOREN_MACHINE`, or `noren/machine.json` in `$XDG_CACHE_HOME` or `~/.cache`;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::advisor::work::Caches;
+use crate::cost::work::Caches;
 
 /// Caches of a server core, where the system does not tell.
 const USUAL_CACHES: Caches = Caches { near: 1 << 20, last: 32 << 20 };

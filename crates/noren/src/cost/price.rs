@@ -4,9 +4,9 @@ use noren_rlwe::error::Result;
 use noren_rlwe::parameters::Parameters;
 use serde::Serialize;
 
-use crate::advisor::machine::Machine;
-use crate::advisor::ring::RingMeter;
-use crate::advisor::work::Work;
+use crate::cost::machine::Machine;
+use crate::cost::ring::RingMeter;
+use crate::cost::work::Work;
 
 /// One side of a computation: a machine, and how many of its threads work.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,7 +92,7 @@ impl Price {
     }
 
     /// Adds a part of the server's time.
-    pub(super) fn add_part(&mut self, name: impl Into<String>, count: f64, seconds: f64) {
+    pub(crate) fn add_part(&mut self, name: impl Into<String>, count: f64, seconds: f64) {
         self.server_seconds += seconds;
         let name = name.into();
         match self.parts.iter_mut().find(|part| part.name == name) {
@@ -106,9 +106,9 @@ impl Price {
 }
 
 /// What is left to a client whose keys another device makes.
-pub(super) struct Left {
+pub(crate) struct Left {
     /// Making its secrets, in seconds.
-    pub(super) secrets_seconds: f64,
+    pub(crate) secrets_seconds: f64,
     /// The most memory.
-    pub(super) memory: u64,
+    pub(crate) memory: u64,
 }

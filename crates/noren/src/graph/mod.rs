@@ -1,0 +1,26 @@
+//! Functions of arrays as graphs: what they compute, on which shapes, types and ranges, whatever evaluates them.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `operation`, `node`, `dag` | [`Graph`]: what a function computes, with shapes, types and ranges of all nodes |
+//! | `interval`, `ranges`, `shape`, `inference` | where results lie, how shapes broadcast, what follows from an operation |
+//! | `reference` | the function in clear, the oracle |
+//! | `simplify` | sums of powers as polynomials |
+//! | `error` | [`GraphError`]: operands or ranges that an operation does not take |
+
+pub(crate) mod dag;
+pub(crate) mod error;
+pub(crate) mod inference;
+pub(crate) mod interval;
+pub(crate) mod node;
+pub(crate) mod operation;
+mod ranges;
+mod reference;
+pub(crate) mod shape;
+pub(crate) mod simplify;
+
+pub use dag::Graph;
+pub use error::GraphError;
+pub use interval::Interval;
+pub use node::Node;
+pub use operation::{Binary, Element, Function, Operation, Reduction, Unary};
