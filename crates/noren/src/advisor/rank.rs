@@ -59,11 +59,11 @@ pub(super) fn is_slower(client: &Party, server: &Party) -> bool {
 /// The candidates that no other is as good as in everything that can be asked for, the first by the goal first.
 pub(super) fn undominated<P>(mut candidates: Vec<Candidate<P>>, goal: &Goal) -> Vec<Candidate<P>> {
     // Of those that take as long, what is better in the rest comes first.
-    let rest = |a: &Candidate<P>, b: &Candidate<P>| respects(a, goal).partial_cmp(&respects(b, goal));
-    candidates.sort_by(|a, b| {
-        let order = goal.order(&a.price).total_cmp(&goal.order(&b.price));
-        order.then_with(|| rest(a, b).unwrap_or(Ordering::Equal))
-    });
+    let rest = |a: &Candidate<P>, b: &Candidate<P>| {
+        let pairs = respects(a, goal).into_iter().zip(respects(b, goal));
+        pairs.map(|(a, b)| a.total_cmp(&b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    };
+    candidates.sort_by(|a, b| goal.order(&a.price).total_cmp(&goal.order(&b.price)).then_with(|| rest(a, b)));
     let mut kept: Vec<Candidate<P>> = Vec::new();
     for candidate in candidates {
         let found = respects(&candidate, goal);
