@@ -5,11 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use noren::cost::Machine;
 use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::ckks;
-use noren::compiler::{self, Direction, Message, Options, Program, Scheme};
-use noren::graph::{Binary, Function, Graph, Interval, Operation, Reduction};
+use noren::compiler::{Direction, Message, Options, Program, Scheme};
+use noren::cost::Machine;
+use noren::graph::{self, Binary, Function, Graph, Interval, Operation, Reduction};
 use noren::lookup::{LookupKeyFile, LookupPlan};
 use noren::programs::EncryptedTable;
 use noren::programs::TableLayout;
@@ -94,7 +94,7 @@ fn write_files() -> Result<()> {
     put("signature", "key", key.to_text(None)?.as_bytes())?;
     put("signature", "key-under-passphrase", key.to_text(Some((&passphrase, Work::LEAST)))?.as_bytes())?;
     put("signature", "signer", key.signer().to_text().as_bytes())?;
-    let signed = signature::sign(&corpus("signature").join("signer"), &key, Existing::Replace)?;
+    let signed = signature::sign(&corpus("signature").join("signer"), &key, Existing::Replace, None)?;
     Ok(put("signature", "signature", signed.signature.to_text().as_bytes())?)
 }
 
@@ -264,10 +264,10 @@ fn write_ckks() -> Result<()> {
 fn write_compiled() -> Result<()> {
     let mut graph = Graph::default();
     let range = Interval::new(0.0, 3.0);
-    let input = Operation::Input { name: "x".into(), shape: vec![2, 2], element: compiler::Element::Integer, range };
+    let input = Operation::Input { name: "x".into(), shape: vec![2, 2], element: graph::Element::Integer, range };
     let x = graph.push(input, "f.py:1")?;
     let table =
-        Operation::Table { of: x, first: 0, values: vec![5.0, 6.0, 7.0, 8.0], element: compiler::Element::Integer };
+        Operation::Table { of: x, first: 0, values: vec![5.0, 6.0, 7.0, 8.0], element: graph::Element::Integer };
     let found = graph.push(table, "f.py:2")?;
     let sums = graph.push(Operation::MatMul { of: found, columns: 1, matrix: vec![1.0, -2.0] }, "f.py:3")?;
     let turned = Operation::Gather { of: sums, shape: vec![2], positions: vec![1, -1] };
@@ -294,9 +294,9 @@ fn write_programs() -> Result<()> {
         Ok(graph)
     };
     let schemes = [
-        ("ckks", Scheme::Ckks, compiler::Element::Real),
-        ("bgv", Scheme::Bgv, compiler::Element::Integer),
-        ("tfhe", Scheme::Tfhe, compiler::Element::Integer),
+        ("ckks", Scheme::Ckks, graph::Element::Real),
+        ("bgv", Scheme::Bgv, graph::Element::Integer),
+        ("tfhe", Scheme::Tfhe, graph::Element::Integer),
     ];
     for (name, scheme, element) in schemes {
         let options = Options { scheme: Some(scheme), ..Options::default() };

@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use noren::programs::TableLayout;
 use noren::programs::Program;
+use noren::programs::TableLayout;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(json) = std::str::from_utf8(bytes) else { return };
