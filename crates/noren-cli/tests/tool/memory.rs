@@ -3,6 +3,8 @@
 use std::fmt::Write;
 use std::process::Output;
 
+use noren_math::kernels::{available, kernels};
+
 use crate::sandbox::{Sandbox, tool};
 
 /// The room beside what the tool takes to start, in KiB.
@@ -36,6 +38,10 @@ fn within(sandbox: &Sandbox, kibibytes: u64, arguments: &str) -> Output {
 #[test]
 #[cfg(target_os = "linux")]
 fn verbs_with_little_memory_are_done_or_refused() {
+    // Kernels take no memory of their own: once is enough.
+    if !available().last().is_some_and(|fastest| std::ptr::eq(fastest, kernels())) {
+        return;
+    }
     let sandbox = Sandbox::new("memory");
     let mut table = "a,b,c,d\n".to_owned();
     for row in 0..ROWS {

@@ -4,7 +4,7 @@ use noren::advisor::{Computation, Limits, Objective, Values, Workload, advise};
 use noren::cost::{Machine, Party};
 use noren::{Error, Result};
 
-use crate::{integer, real, server};
+use crate::{integer, is_fastest, real, server};
 
 /// How much longer a question may take than a harder one. Parameters come in steps: a digit or a special prime less may be had
 /// for a larger scale, whose products then have fewer rows to lift, 4 in place of 6 at most; and the scale starts anew where
@@ -33,6 +33,9 @@ fn rising(workloads: &[Workload]) {
 
 #[test]
 fn squarings_of_any_depth_have_an_answer_without_cliffs() {
+    if !is_fastest() {
+        return;
+    }
     const SOME: [usize; 7] = [1, 4, 8, 10, 12, 16, 20];
     let every: Vec<usize> = (1..=20).collect();
     for (bits, instances, depths) in
@@ -53,6 +56,9 @@ fn squarings_of_any_depth_have_an_answer_without_cliffs() {
 
 #[test]
 fn integers_have_no_cliffs_either() {
+    if !is_fastest() {
+        return;
+    }
     let modulo = |depth, instances| {
         let workload = Workload::new(Computation::Squarings { depth }, Values::Integer { bits: 17, result_bits: None });
         Workload { instances, modulus: Some(65537), ..workload }
@@ -121,6 +127,9 @@ impl Draws {
 
 #[test]
 fn advice_of_random_workloads_is_sound_and_what_a_refusal_suggests_works() {
+    if !is_fastest() {
+        return;
+    }
     let mut draws = Draws(20);
     let devices = [None, None, Some("pi4"), Some("pi-zero")];
     let (mut answered, mut suggested) = (0, 0);
