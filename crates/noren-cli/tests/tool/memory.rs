@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::process::Output;
 
-use noren_math::kernels::{available, kernels};
+use noren_math::kernels::is_fastest;
 
 use crate::sandbox::{Sandbox, tool};
 
@@ -13,7 +13,7 @@ const ROOMS: [u64; 5] = [1 << 10, 10 << 10, 20 << 10, 36 << 10, 72 << 10];
 /// Rows of the table.
 const ROWS: usize = 40_000;
 
-/// A call with the file that it writes, and whether the least room is too little for it.
+/// Calls, each with the file that it writes.
 const CALLS: [(&str, &str); 10] = [
     ("keygen --out new --program mean --params real.params --rows 40000 --columns a,b,c,d", "new/secret.key"),
     ("keygen --out new --tfhe TOY_2_2", "new/secret.key"),
@@ -27,7 +27,7 @@ const CALLS: [(&str, &str); 10] = [
     ("decrypt --key bits/secret.key bits.ct -o out.csv --json", "out.csv"),
 ];
 
-/// Runs the tool on one thread in an address space of so many KiB.
+/// Runs the tool on one thread, with a limit on its address space.
 fn within(sandbox: &Sandbox, kibibytes: u64, arguments: &str) -> Output {
     let mut command = std::process::Command::new("sh");
     command.args(["-c", &format!("ulimit -v {kibibytes}; exec \"$0\" \"$@\"")]).arg(tool());
@@ -39,7 +39,7 @@ fn within(sandbox: &Sandbox, kibibytes: u64, arguments: &str) -> Output {
 #[cfg(target_os = "linux")]
 fn verbs_with_little_memory_are_done_or_refused() {
     // Kernels take no memory of their own: once is enough.
-    if !available().last().is_some_and(|fastest| std::ptr::eq(fastest, kernels())) {
+    if !is_fastest() {
         return;
     }
     let sandbox = Sandbox::new("memory");

@@ -115,6 +115,12 @@ pub fn by_name(name: &str) -> Result<&'static Kernels, Error> {
     })
 }
 
+/// Whether the table in use is the fastest that this CPU supports: tests of what calls no kernel run with that one alone.
+#[must_use]
+pub fn is_fastest() -> bool {
+    available().last().is_some_and(|fastest| std::ptr::eq(fastest, kernels()))
+}
+
 /// The tables that this CPU supports: `portable` first, the fastest last.
 pub fn available() -> impl Iterator<Item = &'static Kernels> {
     TABLES.iter().filter(|table| table.is_supported())

@@ -6,12 +6,6 @@ mod tables;
 
 use noren::advisor::{Accuracy, Advice, Computation, Device, Limits, Scheme, Values, Workload, advise};
 use noren::cost::{Machine, Party};
-use noren_math::kernels::{available, kernels};
-
-/// Whether these are the fastest kernels of this CPU. Advice calls no kernel: what takes long is asked once.
-fn is_fastest() -> bool {
-    available().last().is_some_and(|fastest| std::ptr::eq(fastest, kernels()))
-}
 
 fn server() -> Party {
     Party { machine: Machine::reference(), threads: 1 }

@@ -3,8 +3,9 @@
 use noren::advisor::{Computation, Limits, Objective, Values, Workload, advise};
 use noren::cost::{Machine, Party};
 use noren::{Error, Result};
+use noren_math::kernels::is_fastest;
 
-use crate::{integer, is_fastest, real, server};
+use crate::{integer, real, server};
 
 /// How much longer a question may take than a harder one. Parameters come in steps: a digit or a special prime less may be had
 /// for a larger scale, whose products then have fewer rows to lift, 4 in place of 6 at most; and the scale starts anew where
@@ -33,6 +34,7 @@ fn rising(workloads: &[Workload]) {
 
 #[test]
 fn squarings_of_any_depth_have_an_answer_without_cliffs() {
+    // Advice calls no kernel.
     if !is_fastest() {
         return;
     }
@@ -56,6 +58,7 @@ fn squarings_of_any_depth_have_an_answer_without_cliffs() {
 
 #[test]
 fn integers_have_no_cliffs_either() {
+    // Advice calls no kernel.
     if !is_fastest() {
         return;
     }
@@ -127,6 +130,7 @@ impl Draws {
 
 #[test]
 fn advice_of_random_workloads_is_sound_and_what_a_refusal_suggests_works() {
+    // Advice calls no kernel.
     if !is_fastest() {
         return;
     }
