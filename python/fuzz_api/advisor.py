@@ -127,15 +127,19 @@ def goal(candidate: advisor.Candidate, objective: str) -> float:
     return own + candidate.prepare_seconds + candidate.server_seconds
 
 
-def check_candidate(candidate: advisor.Candidate, options: dict[str, Any]) -> None:
-    """Refuse a candidate that is not what was asked for."""
-    found = {
+def taken(candidate: advisor.Candidate) -> dict[str, float]:
+    """Return what limits are compared with, by their names."""
+    return {
         "server_memory": candidate.server_memory,
         "client_memory": candidate.client_memory,
         "server_seconds": candidate.server_seconds,
         "client_seconds": client_seconds(candidate),
     }
-    for name, value in found.items():
+
+
+def check_candidate(candidate: advisor.Candidate, options: dict[str, Any]) -> None:
+    """Refuse a candidate that is not what was asked for."""
+    for name, value in taken(candidate).items():
         if not (math.isfinite(value) and value >= 0):
             raise Finding("wrong", f"{candidate.scheme}: {name} is {value}")
         if value > options.get(name, math.inf):
@@ -252,15 +256,8 @@ def tight(w: World, rng: Rng) -> Call:
     def run() -> tuple[advisor.Advice, dict[str, Any]]:
         free = w.advise(computation, options)
         chosen = free[int(place * len(free))]
-        all_limits = {
-            "server_memory": chosen.server_memory,
-            "client_memory": chosen.client_memory,
-            "server_seconds": chosen.server_seconds,
-            "client_seconds": client_seconds(chosen),
-        }
-        bounded = options | {
-            name: limit for (name, limit), bound in zip(all_limits.items(), bounds, strict=True) if bound and limit > 0
-        }
+        pairs = zip(taken(chosen).items(), bounds, strict=True)
+        bounded = options | {name: limit for (name, limit), bound in pairs if bound and limit > 0}
         try:
             return w.advise(computation, bounded), bounded
         except noren.Error as error:

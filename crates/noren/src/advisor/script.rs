@@ -39,10 +39,7 @@ impl Candidate {
                 let made =
                     format!("log_n={log_n}, plaintext_modulus={t}, log_q={log_q:?}, log_p={log_p:?}, dnum={dnum}");
                 let module = if self.scheme == Scheme::Bgv { "bgv" } else { "bfv" };
-                let values = match workload.modulus {
-                    Some(modulus) => format!("rng.integers(0, {modulus}, N)"),
-                    None => format!("rng.integers(0, 2**{}, N)", bits(workload)),
-                };
+                let values = format!("rng.integers(0, {}, N)", end(workload));
                 match (circuit.domain, residues_of(circuit, workload)) {
                     (0, Some(modulus)) => residues(module, &made, circuit.computation, modulus),
                     (0, None) => slots(module, &made, *circuit, draft, (&values, workload.modulus)),
@@ -257,10 +254,7 @@ fn compiled(scheme: Scheme, workload: &Workload) -> String {
     };
     let (range, precision) = match workload.values {
         Values::Real { bits } => ("-1.0, 1.0".to_owned(), format!(", precision=2.0**-{bits}")),
-        Values::Integer { bits, .. } => match workload.modulus {
-            Some(modulus) => (format!("0, {} - 1, np.int64", modulus), String::new()),
-            None => (format!("0, 2**{bits} - 1, np.int64"), String::new()),
-        },
+        Values::Integer { .. } => (format!("0, {} - 1, np.int64", end(workload)), String::new()),
     };
     let reduced = workload.modulus.map_or_else(String::new, |modulus| format!(" % {modulus}"));
     // Results of real numbers stay in [-1, 1].
@@ -293,10 +287,7 @@ fn compiled(scheme: Scheme, workload: &Workload) -> String {
     );
     let draw = |width: &usize| match workload.values {
         Values::Real { .. } => format!("rng.uniform(-1, 1, ({rows}, {width}))"),
-        Values::Integer { bits, .. } => match workload.modulus {
-            Some(modulus) => format!("rng.integers(0, {modulus}, ({rows}, {width}))"),
-            None => format!("rng.integers(0, 2**{bits}, ({rows}, {width}))"),
-        },
+        Values::Integer { .. } => format!("rng.integers(0, {}, ({rows}, {width}))", end(workload)),
     };
     let draws: Vec<String> = shape.iter().map(draw).collect();
     let _ = write!(
@@ -314,6 +305,11 @@ fn compiled(scheme: Scheme, workload: &Workload) -> String {
 /// What takes gigabytes has a page and an example.
 fn elsewhere(what: &str, page: &str, example: &str) -> String {
     format!("# Keys and tables for {what} take gigabytes: {page} says how, {example} does it.\n")
+}
+
+/// The number that integer values of inputs are below, in Python.
+fn end(workload: &Workload) -> String {
+    workload.modulus.map_or_else(|| format!("2**{}", bits(workload)), |modulus| modulus.to_string())
 }
 
 /// The bits of integers.
