@@ -382,7 +382,7 @@ def _advice(text: str) -> Advice:
 
 
 def _whole(name: str, number: SupportsIndex | None, bits: int = 64) -> int | None:
-    """Return a number as JSON has it; raise EncodingError for one that so many bits do not hold."""
+    """Return a number as JSON has it; raise EncodingError for one that `bits` bits do not hold."""
     if number is None:
         return None
     if not 0 <= index(number) < 2**bits:

@@ -92,7 +92,7 @@ impl PyEncryptedArray {
         Ok(self.with(shape, column))
     }
 
-    /// What numpy's method of this name makes of the array with these numbers.
+    /// The array as numpy's method of this name arranges it, with these numbers.
     fn arranged_by(&self, py: Python<'_>, method: &str, numbers: &Bound<'_, PyTuple>) -> PyResult<Self> {
         check_numbers(numbers)?;
         self.arranged(&positions(py, &self.shape)?.call_method1(method, numbers)?)

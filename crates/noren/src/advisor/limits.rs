@@ -58,7 +58,7 @@ impl Limits {
         }
     }
 
-    /// What is not as in other limits, in words.
+    /// The limits that differ from others, in words.
     pub(super) fn differences(&self, other: &Self) -> String {
         let bytes = [
             (self.server_memory, other.server_memory, "MiB of server_memory"),

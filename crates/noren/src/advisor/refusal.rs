@@ -68,7 +68,7 @@ struct Smaller {
     is_size: bool,
 }
 
-/// What works, in words, as near as possible to what was asked: `advised` said of it that it works, before it is said.
+/// The nearest workload or limits that work, in words: `advised` was asked whether they do.
 pub(super) fn suggestion(
     workload: &Workload,
     limits: &Limits,

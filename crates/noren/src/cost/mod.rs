@@ -1,4 +1,4 @@
-//! What operations cost: counts of their work, the cost of each unit of it on a machine, and prices for a party.
+//! Costs of operations: counts of their work, the cost of each unit of it on a machine, and prices for a party.
 //!
 //! The [meter](RingMeter) counts what each operation does in units of [`Work`], a [`Machine`] has the cost of each unit,
 //! [measured](calibrate()) in a few seconds, and a [`Price`] is what a [`Party`] pays for a circuit.

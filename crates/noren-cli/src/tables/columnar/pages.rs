@@ -1,4 +1,4 @@
-//! What the headers of the pages of a Parquet file claim, before anything is allocated for it.
+//! Sizes in the headers of the pages of a Parquet file, checked before anything is allocated by them.
 //!
 //! A header is a structure of Thrift in its compact protocol, of which three numbers and those of the dictionary are read. Source:
 //! `parquet.thrift` (`PageHeader`, `DictionaryPageHeader`) of the Apache Parquet format.
@@ -51,7 +51,7 @@ fn damaged(what: &str) -> ArrowError {
     ArrowError::ParseError(format!("{what} that cannot be"))
 }
 
-/// What a header claims.
+/// The sizes in a header.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Page {
     uncompressed: usize,

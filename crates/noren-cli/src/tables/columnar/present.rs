@@ -351,7 +351,7 @@ mod tests {
         writer.write(&batch).expect("memory");
         writer.close().expect("memory");
         assert_eq!(read_columns(Format::Parquet, &bytes, &[]).expect("numbers").entries, [0.5, 0.25, 0.5, -1.0]);
-        // The first page is the dictionary: its kind, 24 bytes, so many when they are compressed, and 3 values.
+        // The first page is the dictionary: its kind, 24 bytes, their compressed size, and 3 values.
         let compressed = bytes[9];
         let header = [0x15, 4, 0x15, 48, 0x15, compressed, 0x4c, 0x15, 6];
         assert_eq!(bytes[4..13], header);
