@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::ckks;
-use noren::compiler::{Direction, Message, Options, Program, Scheme};
+use noren::backends::{Backends, Inputs, Parcel};
+use noren::compiler::{Options, Program};
 use noren::cost::Machine;
 use noren::graph::{self, Binary, Function, Graph, Interval, Operation, Reduction};
 use noren::lookup::{LookupKeyFile, LookupPlan};
@@ -278,8 +279,8 @@ fn write_compiled() -> Result<()> {
     let difference = graph.push(Operation::Binary(Binary::Sub, power, smooth), "f.py:7")?;
     graph.finish(vec![difference, found])?;
     put("compiler_graph", "several", graph.to_json().as_bytes())?;
-    let message = Message { direction: Direction::Inputs, program: [7; 32], items: vec![vec![1, 2, 3], vec![]] };
-    put("compiler_message", "two", &message.to_bytes())?;
+    let message = Parcel::<Inputs>::new([7; 32], vec![vec![1, 2, 3], vec![]]);
+    put("compiler_message", "two", &message.to_bytes(&(), Form::Packed))?;
     write_programs()
 }
 
@@ -293,14 +294,10 @@ fn write_programs() -> Result<()> {
         graph.finish(vec![square])?;
         Ok(graph)
     };
-    let schemes = [
-        ("ckks", Scheme::Ckks, graph::Element::Real),
-        ("bgv", Scheme::Bgv, graph::Element::Integer),
-        ("tfhe", Scheme::Tfhe, graph::Element::Integer),
-    ];
-    for (name, scheme, element) in schemes {
-        let options = Options { scheme: Some(scheme), ..Options::default() };
-        put("compiler_program", name, &Program::compile(graph(element)?, &options)?.to_bytes())?;
+    for backend in Backends::ALL.0 {
+        let element = if backend.is_exact() { graph::Element::Integer } else { graph::Element::Real };
+        let program = Program::compile(graph(element)?, &Options::on(backend.name()))?;
+        put("compiler_program", backend.name(), &program.to_bytes())?;
     }
     Ok(())
 }

@@ -425,8 +425,12 @@ BARE = (
     *("ckks.secret.bare", "ckks.public.bare", "ckks.eval.bare", "boot.secret.bare"),
     *("int.secret.bare", "int.public.bare", "int.eval.bare"),
 )
+PROGRAMS = tuple(f"{scheme}.program" for scheme in COMPILED)
+MESSAGES = tuple(f"{scheme}.{way}" for scheme in COMPILED if scheme != "tfhe" for way in ("request", "reply"))
 CONTAINERS = (
     *BARE,
+    *PROGRAMS,
+    *MESSAGES,
     *("ckks.params", "ckks.secret", "ckks.public", "ckks.eval", "ckks.plain", "ckks.list", "ckks.table", *CKKS),
     *("int.params", "int.secret", "int.public", "int.eval", "int.table", "lookup.keys", "lookup.matrix", "lookup.line"),
     *("ckks.mapped", "int.mapped", "lookup.mapped"),
@@ -438,8 +442,6 @@ CONTAINERS = (
 )
 PARAMS = ("ckks.params", "int.params", "slots.params")
 WHOLE, TABLES = ("pairs.csv", "pairs.npy"), ("table.csv", "table.npy", "pairs.csv", "pairs.npy")
-PROGRAMS = tuple(f"{scheme}.program" for scheme in COMPILED)
-MESSAGES = ("ckks.request", "ckks.reply", "bgv.request", "bgv.reply")
 MODEL_NAMES = tuple(f"model.{name}" for name in MODELS)
 
 PYTHON: list[Reader] = [
@@ -480,8 +482,8 @@ PYTHON: list[Reader] = [
     Reader("switching.SwitchingKeys", ("boot.switch",), boot_switch),
     Reader("bootstrap of a ciphertext", ("boot.ct",), boot_ct),
     Reader("programs.Program", MODEL_NAMES, text_model),
-    Reader("compiler.Compiled", PROGRAMS, compiled, checks=False),
-    Reader("messages of compiler.Compiled", MESSAGES, message, checks=False),
+    Reader("compiler.Compiled", PROGRAMS, compiled),
+    Reader("messages of compiler.Compiled", MESSAGES, message),
     Reader("advisor.advise with a machine", ("machine.json",), machine, checks=False),
     Reader("ckks.SecretKey under a passphrase", ("ckks.locked",), locked_secret, checks=False),
     Reader("noren.verify of a signature", (f"{SIGNED}.minisig",), signed(f"{SIGNED}.minisig"), checks=False),

@@ -32,6 +32,7 @@ MACHINE = Path(__file__).parents[2] / "crates" / "noren" / "src" / "cost" / "ref
 COMPILED: dict[Any, tuple[float, float, type]] = {
     "ckks": (-1.0, 1.0, float),
     "bgv": (0, 7, int),
+    "bfv": (0, 7, int),
     "tfhe": (0, 7, int),
 }
 PASSPHRASE, SIGNED = "open sesame", "ckks.ct"

@@ -21,22 +21,19 @@ See ``docs/compiler.md`` for what is traced, layouts and limits.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from operator import index
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noren import _explain, _files, _signature
-from noren._noren import EncodingError, Error, WireError, bgv, bootstrapping, ckks, integers, tfhe
-from noren._noren.compiler import Program
+from noren._noren import EncodingError, Error, bootstrapping, ckks, integers, tfhe
+from noren._noren.compiler import Program, Running, SecretKey, ServerKeys
 from noren._signature import ELEMENTS, graph_of
 from noren._trace import Traced, TraceError, first_inexact
 from noren._trace_functions import sigmoid as _sigmoid
@@ -47,8 +44,9 @@ __all__ = [
     "Compiled",
     "Explanation",
     "Input",
+    "SecretKey",
     "Server",
-    "TableKeys",
+    "ServerKeys",
     "TraceError",
     "compile",
     "sigmoid",
@@ -59,16 +57,8 @@ __all__ = [
 Explanation = _explain.Explanation
 Input = _signature.Input
 
-_Scheme: TypeAlias = Literal["auto", "ckks", "ckks-bootstrapping", "bgv", "tfhe"]
-_Secret: TypeAlias = ckks.SecretKey | integers.SecretKey | tfhe.SecretKey
-_ServerKeys: TypeAlias = (
-    "ckks.EvaluationKeys | bootstrapping.BootstrapKeys | integers.EvaluationKeys | tfhe.ServerKeys | tfhe.LightKeys"
-    " | TableKeys"
-)
-_Evaluator: TypeAlias = ckks.Evaluator | bgv.Evaluator | tfhe.Evaluator
-
-_TABLE_KEYS = b"noren-table-keys"
-_DTYPES = {"bool": np.bool_, "integer": np.int64, "real": np.float64}
+_Scheme: TypeAlias = Literal["auto", "ckks", "ckks-bootstrapping", "bgv", "bfv", "tfhe"]
+_DTYPES: dict[str, Any] = {"bool": np.bool_, "integer": np.int64}
 
 
 def compile(
@@ -87,7 +77,7 @@ def compile(
         public: it tells the server what values may occur. ``ranges="data"`` takes the smallest and largest element of
         the arrays.
     scheme: "ckks" for real numbers, "ckks-bootstrapping" for those of functions that need more levels than parameters
-        have, "bgv" for sums and products of integers, "tfhe" for integers with comparisons, divisions and tables;
+        have, "bgv" and "bfv" for sums and products of integers, "tfhe" for integers with comparisons, divisions and tables;
         "auto" chooses.
     precision: the absolute error that results of real numbers may have; None for a thousandth of the largest possible
         result, or of 1.
@@ -127,7 +117,7 @@ class Compiled:
 
     @property
     def scheme(self) -> str:
-        """The scheme: "ckks", "ckks-bootstrapping", "bgv" or "tfhe"."""
+        """The scheme: "ckks", "ckks-bootstrapping", "bgv", "bfv" or "tfhe"."""
         return self._program.scheme
 
     @property
@@ -181,78 +171,42 @@ class Compiled:
 class Client:
     """The half of a compiled function that has the secret key."""
 
-    def __init__(self, program: Program, secret: _Secret | None = None) -> None:
+    def __init__(self, program: Program, secret: SecretKey | None = None) -> None:
         """Wrap a program and a secret key; `keygen` makes one where there is none."""
         self._program, self._secret = program, secret
 
     @property
-    def secret(self) -> _Secret:
+    def secret(self) -> SecretKey:
         """The secret key. Raises `noren.Error` before `keygen`."""
         if self._secret is None:
             raise Error("this client has no secret key yet: call keygen, or load one with Client.load")
         return self._secret
 
-    def keygen(self, *, seed: bytes | None = None) -> _ServerKeys:
+    def _made(self, seed: bytes | None) -> SecretKey:
+        self._secret = self._secret or self._program.make_secret(seed=seed)
+        return self._secret
+
+    def keygen(self, *, seed: bytes | None = None) -> ServerKeys:
         """Make a secret key, unless there is one, and return the keys of the server; nothing in them decrypts.
 
         They are saved with ``keys.save(path)``, or sent as ``bytes(keys)``.
 
         seed: 32 secret bytes from which all keys follow; None draws them from the operating system.
         """
-        parameters, plan = self._program.parameters, self._program.plan
-        if isinstance(parameters, tfhe.Parameters):
-            if self._secret is not None:
-                raise Error("this client has keys already: server keys are made together with the secret key")
-            made = tfhe.Context(parameters).keygen(circuit=self._program.needs_circuit_keys, seed=seed)
-            self._secret = made.secret
-            return made.server if made.circuit is None else TableKeys(made.server, made.circuit)
-        if isinstance(parameters, bootstrapping.Parameters):
-            with tempfile.TemporaryDirectory() as folder:
-                path = self.keygen_file(Path(folder) / "bootstrap.keys", seed=seed)
-                return bootstrapping.BootstrapKeys.load(path, min_security=parameters.ckks.security or 0)
-        assert plan is not None
-        if isinstance(parameters, ckks.Parameters):
-            if isinstance(self._secret, ckks.SecretKey):
-                return plan.evaluation_keys(self._secret, seed=seed)
-            keys = plan.keygen(ckks.Context(parameters), seed=seed)
-            self._secret = keys.secret
-            return keys.evaluation
-        if self._secret is not None:
-            raise Error("this client has keys already: evaluation keys are made together with the secret key")
-        of_integers = bgv.Context(parameters).keygen(
-            rotations=list(plan.rotations), relinearization=plan.relinearization is not None, seed=seed
-        )
-        self._secret = of_integers.secret
-        return of_integers.evaluation
+        return self._program.make_server_keys(self._made(seed), seed=seed)
 
     def keygen_file(
         self, path: str | os.PathLike[str], *, seed: bytes | None = None, progress: Any = None, force: bool = False
     ) -> Path:
-        """Make a secret key, unless there is one, and write the keys of a server that bootstraps to a file one by one.
+        """Make a secret key, unless there is one, and write the keys of the server to a file while they are made.
 
-        Those of 128 bits take gigabytes: `keygen` makes them in a temporary file, and reads them all.
+        Those of bootstraps of 128 bits take gigabytes: `keygen` holds all of them, this holds one at a time.
 
         seed: 32 secret bytes from which all keys follow. progress: called with (done, of) after each key. force:
-            whether a file that exists is replaced. Raises `noren.Error` for functions without bootstraps.
+            whether a file that exists is replaced.
         """
-        parameters, path = self._program.parameters, Path(path)
-        if not isinstance(parameters, bootstrapping.Parameters):
-            raise Error(
-                f'keygen_file is for functions on "ckks-bootstrapping", this one is on {self._program.scheme!r}'
-            )
-        seeds = (None, None) if seed is None else _split(seed)
-        if self._secret is None:
-            self._secret = ckks.Context(parameters.ckks).keygen(relinearization=False, seed=seeds[0]).secret
-        assert isinstance(self._secret, ckks.SecretKey)
-        bootstrapping.BootstrapKeys.generate_file(
-            path,
-            parameters,
-            self._secret,
-            rotations_at=self._program.rotations_at,
-            seed=seeds[1],
-            progress=progress,
-            force=force,
-        )
+        path, secret = Path(path), self._made(seed)
+        self._program.write_server_keys(secret, path, seed=seed, progress=progress, force=force)
         return path
 
     def encrypt(self, *arguments: ArrayLike, seed: bytes | None = None) -> bytes:
@@ -290,48 +244,7 @@ class Client:
         of_program = _program(program, min_security)
         if secret is None:
             return Client(of_program)
-        kinds: dict[str, Any] = {
-            "ckks": ckks.SecretKey,
-            "ckks-bootstrapping": ckks.SecretKey,
-            "bgv": integers.SecretKey,
-            "tfhe": tfhe.SecretKey,
-        }
-        key = kinds[of_program.scheme].load(secret, passphrase=passphrase, min_security=min_security)
-        return Client(of_program, key)
-
-
-@dataclass(frozen=True)
-class TableKeys:
-    """Server keys of TFHE with the circuit keys that tables are looked up with; nothing in them decrypts."""
-
-    server: tfhe.ServerKeys | tfhe.LightKeys
-    """The keys of bootstraps."""
-    circuit: tfhe.CircuitKeys
-    """The keys of circuit bootstrapping."""
-
-    def __bytes__(self) -> bytes:
-        """Return both, the first with its length before it."""
-        server = bytes(self.server)
-        return _TABLE_KEYS + len(server).to_bytes(8, "little") + server + bytes(self.circuit)
-
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write both to one file, as a whole or not at all. Raises FileExistsError without `force`."""
-        _files.write(Path(path), bytes(self), force=force)
-
-    @staticmethod
-    def from_bytes(data: bytes, *, min_security: int = 128) -> TableKeys:
-        """Return the keys of these bytes. Raises `noren.Error` for others."""
-        start = len(_TABLE_KEYS) + 8
-        if not data.startswith(_TABLE_KEYS):
-            raise WireError("these are no keys for tables: Client.keygen makes them")
-        end = start + int.from_bytes(data[start - 8 : start], "little")
-        server = tfhe.ServerKeys.from_bytes(data[start:end], min_security=min_security)
-        return TableKeys(server, tfhe.CircuitKeys.from_bytes(data[end:], min_security=min_security))
-
-    @staticmethod
-    def load(path: str | os.PathLike[str], *, min_security: int = 128) -> TableKeys:
-        """Return the keys of a file. Raises `noren.Error` for other files."""
-        return TableKeys.from_bytes(_files.read(path), min_security=min_security)
+        return Client(of_program, of_program.load_secret(secret, passphrase=passphrase))
 
 
 class Server:
@@ -340,9 +253,9 @@ class Server:
     def __init__(self, program: Program) -> None:
         """Wrap a program."""
         self._program = program
-        self._last: tuple[Any, _Evaluator] | None = None
+        self._last: tuple[Any, Running] | None = None
 
-    def run(self, request: bytes, keys: _ServerKeys | bytes | str | os.PathLike[str]) -> bytes:
+    def run(self, request: bytes, keys: ServerKeys | bytes | str | os.PathLike[str]) -> bytes:
         """Evaluate the function on encrypted arguments: the encrypted results.
 
         keys: what `Client.keygen` returned, its bytes, or the path of its file. The last keys are remembered.
@@ -351,26 +264,17 @@ class Server:
         `noren.ParameterMismatchError` for keys of another one.
         """
         if self._last is None or self._last[0] is not keys:
-            self._last = (keys, self._evaluator(keys))
-        return self._program.run(self._last[1], request)
+            self._last = (keys, self._program.server(self._opened(keys)))
+        return self._last[1].run(request)
 
-    def _evaluator(self, keys: Any) -> _Evaluator:
-        parameters = self._program.parameters
-        if isinstance(parameters, bootstrapping.Parameters):
-            bits = parameters.ckks.security or 0
-            of_bootstraps = _keys(keys, (bootstrapping.BootstrapKeys,), bits)
-            evaluator = of_bootstraps.context.evaluator(of_bootstraps.evaluation)
-            return cast(ckks.Evaluator, evaluator.with_bootstrapping(bootstrapping.Bootstrapper(of_bootstraps)))
-        bits = parameters.security or 0
-        if isinstance(parameters, tfhe.Parameters):
-            if self._program.needs_circuit_keys:
-                of_tables = _keys(keys, (TableKeys,), bits)
-                return tfhe.Context(parameters).evaluator(of_tables.server, of_tables.circuit)
-            of_tfhe = _keys(keys, (tfhe.ServerKeys, tfhe.LightKeys), bits)
-            return tfhe.Context(parameters).evaluator(of_tfhe)
-        if isinstance(parameters, ckks.Parameters):
-            return ckks.Context(parameters).evaluator(_keys(keys, (ckks.EvaluationKeys,), bits))
-        return bgv.Context(parameters).evaluator(_keys(keys, (integers.EvaluationKeys,), bits))
+    def _opened(self, keys: Any) -> ServerKeys:
+        if isinstance(keys, ServerKeys):
+            return keys
+        if isinstance(keys, bytes):
+            return self._program.server_keys(keys)
+        if isinstance(keys, str | os.PathLike):
+            return self._program.load_server_keys(keys)
+        raise TypeError(f"keys are what Client.keygen returned, its bytes or a path, not {type(keys).__name__}")
 
     @staticmethod
     def load(program: str | os.PathLike[str], *, min_security: int = 128) -> Server:
@@ -432,36 +336,11 @@ def _results(program: Program, values: Sequence[NDArray[np.float64]], bounds: Se
     _, outputs = program.signature
     results: list[Any] = []
     for numbers, error, (shape, element) in zip(values, bounds, outputs, strict=True):
-        whole = np.round(numbers) if element != "real" and not program.scheme.startswith("ckks") else numbers
-        dtype: Any = np.float64 if program.scheme.startswith("ckks") else _DTYPES[element]
-        array = whole.astype(dtype).reshape(shape)
+        # Exact results are integers; the others are real numbers, whatever numpy would give.
+        exact = program.exact and element != "real"
+        array = np.round(numbers).astype(_DTYPES[element]).reshape(shape) if exact else numbers.reshape(shape)
         results.append((array, error) if bound else array)
     return results[0] if len(results) == 1 else tuple(results)
-
-
-def _keys(keys: Any, kinds: tuple[Any, ...], bits: int) -> Any:
-    if isinstance(keys, kinds):
-        return keys
-    refusal: Exception | None = None
-    for kind in kinds:
-        try:
-            if isinstance(keys, bytes) and hasattr(kind, "from_bytes"):
-                return kind.from_bytes(keys, min_security=bits)
-            if isinstance(keys, str | os.PathLike):
-                return kind.load(keys, min_security=bits)
-        except Error as error:
-            refusal = refusal or error
-    if refusal is not None:
-        raise refusal
-    raise TypeError(f"keys are what Client.keygen returned, its bytes or a path, not {type(keys).__name__}")
-
-
-def _split(seed: bytes) -> tuple[bytes, bytes]:
-    """Return two secret seeds that follow from one."""
-    first, second = (
-        hashlib.blake2b(b"noren-compiled-keys", digest_size=32, key=seed, salt=bytes([at])) for at in (1, 2)
-    )
-    return first.digest(), second.digest()
 
 
 def _program(path: str | os.PathLike[str], min_security: int) -> Program:

@@ -68,7 +68,6 @@ READERS: list[Callable[[Path], Any]] = [
     compiler.Compiled.load,
     compiler.Client.load,
     compiler.Server.load,
-    compiler.TableKeys.load,
 ]
 
 
@@ -85,49 +84,36 @@ def test_files_are_regular(tmp_path: Path) -> None:
             read(tmp_path / "missing")
 
 
-class Keys(compiler.TableKeys):
-    """Keys of some bytes, which are saved as others are."""
-
-    def __init__(self, data: bytes) -> None:
-        object.__setattr__(self, "data", data)
-
-    def __bytes__(self) -> bytes:
-        data: bytes = self.data  # type: ignore[attr-defined]
-        return data
-
-
 def no_links(_path: Path, _target: Path) -> None:
     raise PermissionError(1, "Operation not permitted")
 
 
 @pytest.mark.parametrize("links", [True, False])
-def test_keys_for_tables_replace_nothing_unless_forced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool
-) -> None:
+def test_files_replace_nothing_unless_forced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool) -> None:
     if not links:
         monkeypatch.setattr(Path, "hardlink_to", no_links)
     path = tmp_path / "keys"
-    Keys(b"first").save(path)
+    _files.write(path, b"first", force=False)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     with pytest.raises(FileExistsError, match="force=True"):
-        Keys(b"second").save(path)
+        _files.write(path, b"second", force=False)
     assert path.read_bytes() == b"first"
-    Keys(b"third").save(path, force=True)
+    _files.write(path, b"third", force=True)
     assert path.read_bytes() == b"third"
     (tmp_path / "link").symlink_to(tmp_path / "nothing")
     with pytest.raises(FileExistsError, match="force=True"):
-        Keys(b"fourth").save(tmp_path / "link")
+        _files.write(tmp_path / "link", b"fourth", force=False)
     assert (tmp_path / "link").is_symlink()
     assert sorted(file.name for file in tmp_path.iterdir()) == ["keys", "link"]
 
 
 @pytest.mark.parametrize("links", [True, False])
-def test_of_keys_saved_at_once_one_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool) -> None:
+def test_of_files_written_at_once_one_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool) -> None:
     if not links:
         monkeypatch.setattr(Path, "hardlink_to", no_links)
     for turn in range(10):
         path = tmp_path / str(turn)
-        won = saved_at_once([partial(Keys(bytes([at]) * 1000).save, path) for at in range(4)])
+        won = saved_at_once([partial(_files.write, path, bytes([at]) * 1000, force=False) for at in range(4)])
         assert len(won) == 1
         assert path.read_bytes() == bytes(won) * 1000
     assert len(list(tmp_path.iterdir())) == 10

@@ -131,8 +131,20 @@ pub fn write<'p, O: Object>(
     passphrase: &Passphrase,
     work: Work,
 ) -> Result<()> {
-    let plaintext = Zeroizing::new(object.to_bytes(context, Form::Packed));
-    let bytes = encrypt(&plaintext, passphrase, work)?;
+    write_bytes(&Zeroizing::new(object.to_bytes(context, Form::Packed)), to, passphrase, work)
+}
+
+/// Writes bytes under a passphrase, as [`write`] does.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_bytes<'p>(
+    plaintext: &[u8],
+    to: impl Into<Destination<'p>>,
+    passphrase: &Passphrase,
+    work: Work,
+) -> Result<()> {
+    let bytes = encrypt(plaintext, passphrase, work)?;
     Ok(file::write_atomically(to, Access::Owner, |file| file.write_all(&bytes))?)
 }
 

@@ -193,7 +193,9 @@ mod module {
         #[pymodule_export]
         use crate::compiler::graph::PyGraph;
         #[pymodule_export]
-        use crate::compiler::program::{PyProgram, advise_function};
+        use crate::compiler::keys::{PyCompiledSecret, PyCompiledServerKeys};
+        #[pymodule_export]
+        use crate::compiler::program::{PyProgram, PyRunning, advise_function};
     }
 
     #[pymodule_init]

@@ -10,6 +10,7 @@
 //! - [`switching`]: between CKKS and TFHE, for comparisons and any function of encrypted reals;
 //! - [`programs`]: whole computations on tables, as the command-line tool runs them;
 //! - [`advisor`]: which scheme and parameters suit a computation, and what they cost;
+//! - [`backends`]: every way to compute a function of arrays, with one trait for all;
 //! - [`compiler`]: functions of arrays, from a graph of operations to a client half and a server half.
 //!
 //! The layers below are `noren-rlwe` (samples and keys), `noren-ring` (polynomials) and `noren-math` (numbers).
@@ -48,12 +49,14 @@
 #![forbid(unsafe_code)]
 
 pub mod advisor;
+pub mod backends;
 pub mod bootstrapping;
 pub mod circuits;
 pub mod compiler;
 pub mod cost;
 pub mod graph;
 pub mod lookup;
+mod lowering;
 #[cfg(doctest)]
 mod pages;
 pub mod programs;

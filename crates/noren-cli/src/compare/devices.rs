@@ -1,9 +1,11 @@
 //! The work of a client on each device of the advisor, by its models.
 
-use noren::advisor::{Device, Kernels, SlotDraft, Slots, TorusDraft};
+use noren::advisor::{Device, Kernels};
+use noren::backends::TorusDraft;
 use noren::circuits::recorder::CircuitUsage;
 use noren::ckks::Parameters;
 use noren::cost::{Machine, Party};
+use noren::cost::{SlotDraft, Slots};
 
 use crate::bench::shape::Shape;
 use crate::compare::data::Device as Row;

@@ -1,18 +1,14 @@
 //! `Program`: a compiled function, and what its halves do with it.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
+use noren::Seed;
 use noren::advisor::Limits;
-use noren::ckks;
-use noren::compiler::{Direction, Options, Outcome, Program, Shapes, advise};
-use noren::error::{Error, Result};
+use noren::backends::Backends;
+use noren::compiler::{Client, Options, Outcome, Program, SecretKey, Server, ServerKeys, Shapes, advise};
 use noren::graph::Operation;
-use noren::programs::columns::Columns;
-use noren::schemes::integers::Ciphertexts;
-use noren::wire::{Form, Object};
-use noren::{bgv, tfhe};
+use noren_files::encrypted;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -21,21 +17,14 @@ use pyo3::types::PyBytes;
 use crate::admission::{USUAL, admit};
 use crate::advisor::parties;
 use crate::array::detached;
-use crate::bootstrapping::keys::PyBootstrapParameters;
-use crate::ckks::classes::PyEvaluator;
-use crate::ckks::keys::PySecretKey;
-use crate::ckks::parameters::PyParameters;
 use crate::compiler::graph::{PyGraph, element_name};
-use crate::errors::raise;
-use crate::integers::keys::PyIntegerSecretKey;
-use crate::integers::parameters::PyIntegerParameters;
-use crate::integers::schemes::PyBgvEvaluator;
+use crate::compiler::keys::{PyCompiledSecret, PyCompiledServerKeys};
+use crate::compiler::parameters::parameters;
+use crate::errors::{raise, raise_of_files};
+use crate::files::{checked, destination};
 use crate::parameters::security_of;
-use crate::programs::program::PyPlan;
+use crate::progress::Heard;
 use crate::seeds::seed_of;
-use crate::tfhe::classes::PyTfheEvaluator;
-use crate::tfhe::keys::PyTfheSecretKey;
-use crate::tfhe::parameters::PyTfheParameters;
 use crate::whole::whole;
 
 /// The schemes that evaluate a graph, as JSON; sizes in bytes, times in seconds.
@@ -79,7 +68,11 @@ fn limits_of(limits: &Bound<'_, PyAny>) -> PyResult<Limits> {
 
 /// A compiled function: public, and the same in both halves.
 #[pyclass(frozen, name = "Program", module = "noren.compiler")]
-pub(crate) struct PyProgram(Program);
+pub(crate) struct PyProgram(pub(crate) Program);
+
+/// The server half of a compiled function, with its keys.
+#[pyclass(frozen, name = "Running", module = "noren.compiler")]
+pub(crate) struct PyRunning(Server);
 
 /// For each output its elements in row-major order, and a bound on their error.
 type Results<'py> = (Vec<Bound<'py, PyArray1<f64>>>, Vec<f64>);
@@ -91,7 +84,7 @@ type Signature = (Vec<(String, Vec<usize>, &'static str, f64, f64)>, Vec<(Vec<us
 impl PyProgram {
     /// Compiles a graph.
     ///
-    /// scheme: "auto", "ckks", "ckks-bootstrapping", "bgv" or "tfhe".
+    /// scheme: the name of a backend, or "auto".
     /// precision: the absolute error of results of real numbers; None for a thousandth of the largest.
     /// dead_zone: real numbers closer than this may compare either way; None refuses to compare them.
     /// security: 128, 192, 256, or None for tests.
@@ -111,7 +104,7 @@ impl PyProgram {
         #[pyo3(from_py_with = whole)] security: Option<u32>,
     ) -> PyResult<Self> {
         let graph = graph.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let scheme = (scheme != "auto").then(|| scheme.parse()).transpose().map_err(raise)?;
+        let scheme = (scheme != "auto").then(|| scheme.to_owned());
         let options = Options { scheme, precision, dead_zone, security: security_of(security)? };
         detached(py, || Program::compile(graph, &options)).map(Self)
     }
@@ -123,14 +116,20 @@ impl PyProgram {
     #[pyo3(signature = (data, *, min_security = USUAL), text_signature = "(data, *, min_security=128)")]
     fn from_bytes(py: Python<'_>, data: &[u8], #[pyo3(from_py_with = whole)] min_security: u32) -> PyResult<Self> {
         let program = detached(py, || Program::from_bytes(data))?;
-        admit(py, "the compiled function", program.security(), min_security)?;
+        admit(py, "the compiled function", program.plan().security(), min_security)?;
         Ok(Self(program))
     }
 
-    /// The scheme: "ckks", "ckks-bootstrapping", "bgv" or "tfhe".
+    /// The name of its backend.
     #[getter]
-    fn scheme(&self) -> String {
-        self.0.scheme().to_string()
+    fn scheme(&self) -> &'static str {
+        self.0.plan().backend()
+    }
+
+    /// Whether results are exact: otherwise they are real numbers within a bound.
+    #[getter]
+    fn exact(&self) -> PyResult<bool> {
+        Ok(Backends::ALL.named(self.scheme()).map_err(raise)?.is_exact())
     }
 
     /// The absolute error that results may have.
@@ -139,40 +138,10 @@ impl PyProgram {
         self.0.precision()
     }
 
-    /// Whether the server needs circuit keys of TFHE: for tables.
-    #[getter]
-    fn needs_circuit_keys(&self) -> bool {
-        self.0.needs_circuit_keys()
-    }
-
     /// The parameters of the scheme.
     #[getter]
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        if let Some(parameters) = self.0.ckks() {
-            return Ok(Bound::new(py, PyParameters(parameters.clone()))?.into_any());
-        }
-        if let Some(parameters) = self.0.bootstrapping() {
-            return Ok(Bound::new(py, PyBootstrapParameters(parameters.clone()))?.into_any());
-        }
-        if let Some(parameters) = self.0.bgv() {
-            return Ok(Bound::new(py, PyIntegerParameters(parameters.clone()))?.into_any());
-        }
-        let parameters = self.0.tfhe().ok_or_else(|| PyTypeError::new_err("a program without parameters"))?;
-        Ok(Bound::new(py, PyTfheParameters(parameters.clone()))?.into_any())
-    }
-
-    /// The rotations of a function with bootstraps beside those of bootstraps, each with the level up to which its key serves.
-    ///
-    /// Raises Error for a function on another scheme.
-    #[getter]
-    fn rotations_at(&self) -> PyResult<BTreeMap<isize, usize>> {
-        Ok(self.0.ckks_keys().map_err(raise)?.rotations_at.into_iter().collect())
-    }
-
-    /// Levels and keys that the server needs; None for "tfhe", which takes all server keys.
-    #[getter]
-    fn plan(&self) -> Option<PyPlan> {
-        self.0.usage().cloned().map(|usage| PyPlan { usage, work: Vec::new() })
+        parameters(py, self.0.plan().parameters())
     }
 
     /// The graph as JSON: nodes with their shapes follow from it.
@@ -204,114 +173,103 @@ impl PyProgram {
         serde_json::to_string(&explanation).map_err(|error| PyTypeError::new_err(error.to_string()))
     }
 
+    /// Makes a secret key from a seed, or from fresh randomness.
+    #[pyo3(signature = (*, seed = None))]
+    fn make_secret(&self, py: Python<'_>, seed: Option<&[u8]>) -> PyResult<PyCompiledSecret> {
+        let seed = seed_of(seed)?;
+        detached(py, || Client::generate(self.0.clone(), &seed))
+            .map(|client| PyCompiledSecret(Arc::clone(client.secret())))
+    }
+
+    /// Reads a secret key of its parameters from a file.
+    ///
+    /// Raises Error for other files, ParameterMismatchError for a key of other parameters.
+    #[pyo3(signature = (path, *, passphrase = None))]
+    fn load_secret(&self, py: Python<'_>, path: PathBuf, passphrase: Option<String>) -> PyResult<PyCompiledSecret> {
+        let passphrase = passphrase.map(checked).transpose()?;
+        let kinds = self.0.plan().secret_parts();
+        let read = || -> noren_files::error::Result<SecretKey> {
+            if encrypted::is_encrypted_file(&path)? {
+                let bytes = encrypted::read_bytes(&path, passphrase.as_ref())?;
+                return Ok(SecretKey::from_bytes(&kinds, &bytes)?);
+            }
+            Ok(SecretKey::open(&kinds, &path)?)
+        };
+        let key = detached(py, || Ok(read()))?.map_err(raise_of_files)?;
+        Ok(PyCompiledSecret(Arc::new(key)))
+    }
+
+    /// The keys of the server in these bytes. Raises Error for others.
+    fn server_keys(&self, py: Python<'_>, data: &[u8]) -> PyResult<PyCompiledServerKeys> {
+        detached(py, || ServerKeys::from_bytes(&self.0.plan().server_parts(), data)).map(PyCompiledServerKeys)
+    }
+
+    /// Reads keys of the server from a file; expanded keys are mapped. Raises Error for other files.
+    fn load_server_keys(&self, py: Python<'_>, path: PathBuf) -> PyResult<PyCompiledServerKeys> {
+        detached(py, || ServerKeys::open(&self.0.plan().server_parts(), &path)).map(PyCompiledServerKeys)
+    }
+
+    /// Makes the keys of the server for a secret key, from a seed, or from fresh randomness.
+    ///
+    /// Raises ParameterMismatchError for the key of other parameters.
+    #[pyo3(signature = (secret, *, seed = None))]
+    fn make_server_keys(
+        &self,
+        py: Python<'_>,
+        secret: &PyCompiledSecret,
+        seed: Option<&[u8]>,
+    ) -> PyResult<PyCompiledServerKeys> {
+        let (client, seed) = (secret.client(&self.0)?, seed_of(seed)?);
+        detached(py, || client.server_keys(&seed)).map(PyCompiledServerKeys)
+    }
+
+    /// Makes the keys of the server straight into a file.
+    ///
+    /// progress: called with (done, of) after each key. force: whether a file that exists is replaced.
+    #[pyo3(signature = (secret, path, *, seed = None, progress = None, force = false))]
+    fn write_server_keys(
+        &self,
+        py: Python<'_>,
+        secret: &PyCompiledSecret,
+        path: PathBuf,
+        seed: Option<&[u8]>,
+        progress: Option<Py<PyAny>>,
+        force: bool,
+    ) -> PyResult<()> {
+        let (client, seed) = (secret.client(&self.0)?, seed_of(seed)?);
+        let heard = Heard::new(progress);
+        let mut hear = |done, of| heard.call(done, of);
+        heard.watch(py, || client.write_server_keys(&seed, destination(&path, force), &mut hear))
+    }
+
+    /// The server half with its keys.
+    ///
+    /// Raises ParameterMismatchError for keys of other parameters.
+    fn server(&self, py: Python<'_>, keys: &PyCompiledServerKeys) -> PyResult<PyRunning> {
+        detached(py, || Server::new(&self.0, &keys.0)).map(PyRunning)
+    }
+
     /// Encrypts inputs, each in row-major order.
     ///
     /// Raises Error for a value outside of the range of its input.
-    #[pyo3(signature = (key, inputs, *, seed = None))]
+    #[pyo3(signature = (secret, inputs, *, seed = None))]
     fn encrypt<'py>(
         &self,
         py: Python<'py>,
-        key: &Bound<'py, PyAny>,
+        secret: &PyCompiledSecret,
         inputs: Vec<PyReadonlyArray1<'py, f64>>,
         seed: Option<&[u8]>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let inputs = vectors(&inputs)?;
-        let (program, seed) = (&self.0, seed_of(seed)?);
-        let items = if let Ok(key) = key.cast::<PySecretKey>() {
-            let file = &key.get().0;
-            detached(py, || {
-                let encryptor = ckks::Encryptor::symmetric(&file.context, &file.key, seed)?;
-                let ciphertexts = ckks::Ciphertexts(program.encrypt_ckks(&file.context, &encryptor, &inputs)?);
-                Ok(vec![ciphertexts.to_bytes(&file.context, Form::Packed)])
-            })?
-        } else if let Ok(key) = key.cast::<PyIntegerSecretKey>() {
-            let file = &key.get().0;
-            detached(py, || {
-                let encryptor = bgv::Encryptor::symmetric(&file.context, &file.key, seed)?;
-                let ciphertexts = Ciphertexts(program.encrypt_bgv(&file.context, &encryptor, &inputs)?);
-                Ok(vec![ciphertexts.to_bytes(&file.context, Form::Packed)])
-            })?
-        } else {
-            let key = key.cast::<PyTfheSecretKey>()?.get();
-            let (file, context) = (&key.file, &key.shared);
-            detached(py, || {
-                let encryptor = tfhe::Encryptor::new(context, &file.key, seed)?;
-                let parameters = context.parameters();
-                let columns = program.encrypt_tfhe(&encryptor, &inputs)?;
-                columns.into_iter().map(|column| container(parameters, column)).collect()
-            })?
-        };
-        Ok(PyBytes::new(py, &program.message(Direction::Inputs, items)))
-    }
-
-    /// Evaluates the function on encrypted inputs; needs no secret.
-    ///
-    /// Raises WireError for bytes of another function.
-    fn run<'py>(&self, py: Python<'py>, evaluator: &Bound<'py, PyAny>, inputs: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-        let program = &self.0;
-        let results = if let Ok(evaluator) = evaluator.cast::<PyEvaluator>() {
-            let evaluator = evaluator.get();
-            let context = evaluator.plain.context();
-            detached(py, || {
-                let items = program.items(Direction::Inputs, inputs)?;
-                let ckks::Ciphertexts(inputs) = ckks::Ciphertexts::from_bytes(context, single(&items)?)?;
-                let outputs = match &evaluator.bootstrapping {
-                    Some(bootstrapping) => program.run_bootstrapping(bootstrapping, inputs)?,
-                    None => program.run_ckks(&evaluator.plain, inputs)?,
-                };
-                Ok(vec![ckks::Ciphertexts(outputs).to_bytes(context, Form::Packed)])
-            })?
-        } else if let Ok(evaluator) = evaluator.cast::<PyBgvEvaluator>() {
-            let evaluator = &evaluator.get().0;
-            let context = evaluator.context();
-            detached(py, || {
-                let items = program.items(Direction::Inputs, inputs)?;
-                let Ciphertexts(inputs) = Ciphertexts::from_bytes(context, single(&items)?)?;
-                let outputs = program.run_bgv(evaluator, inputs)?;
-                Ok(vec![Ciphertexts(outputs).to_bytes(context, Form::Packed)])
-            })?
-        } else {
-            let inner = &evaluator.cast::<PyTfheEvaluator>()?.get().inner;
-            let parameters = inner.context.parameters();
-            detached(py, || {
-                let items = program.items(Direction::Inputs, inputs)?;
-                let columns = items.iter().map(|item| column(parameters, item)).collect::<Result<Vec<_>>>()?;
-                let outputs = program.run_tfhe(&inner.columns, &columns)?;
-                outputs.into_iter().map(|column| container(parameters, column)).collect()
-            })?
-        };
-        Ok(PyBytes::new(py, &program.message(Direction::Outputs, results)))
+        let (client, inputs, seed) = (secret.client(&self.0)?, vectors(&inputs)?, seed_of(seed)?);
+        Ok(PyBytes::new(py, &detached(py, || client.encrypt(&inputs, seed))?))
     }
 
     /// Decrypts results: (values of each output, a bound on the error of each).
     ///
     /// Raises WireError for bytes of another function.
-    fn decrypt<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>, outputs: &[u8]) -> PyResult<Results<'py>> {
-        let program = &self.0;
-        let items = detached(py, || program.items(Direction::Outputs, outputs))?;
-        let outcome = if let Ok(key) = key.cast::<PySecretKey>() {
-            let file = &key.get().0;
-            detached(py, || {
-                let ckks::Ciphertexts(outputs) = ckks::Ciphertexts::from_bytes(&file.context, single(&items)?)?;
-                program.decrypt_ckks(&ckks::Decryptor::new(&file.context, &file.key)?, &outputs)
-            })?
-        } else if let Ok(key) = key.cast::<PyIntegerSecretKey>() {
-            let file = &key.get().0;
-            detached(py, || {
-                let Ciphertexts(outputs) = Ciphertexts::from_bytes(&file.context, single(&items)?)?;
-                let decryptor = bgv::Decryptor::new(&file.context, &file.key)?;
-                program.decrypt_bgv(&file.context, &decryptor, &outputs)
-            })?
-        } else {
-            let key = key.cast::<PyTfheSecretKey>()?.get();
-            let (file, context) = (&key.file, &key.shared);
-            detached(py, || {
-                let parameters = context.parameters();
-                let columns = items.iter().map(|item| column(parameters, item)).collect::<Result<Vec<_>>>()?;
-                program.decrypt_tfhe(&tfhe::Decryptor::new(context, &file.key)?, &columns)
-            })?
-        };
-        Ok(results(py, outcome))
+    fn decrypt<'py>(&self, py: Python<'py>, secret: &PyCompiledSecret, reply: &[u8]) -> PyResult<Results<'py>> {
+        let client = secret.client(&self.0)?;
+        Ok(results(py, detached(py, || client.decrypt(reply))?))
     }
 
     /// Evaluates the function in the clear with the noise of the scheme: as ``decrypt``.
@@ -322,12 +280,22 @@ impl PyProgram {
         inputs: Vec<PyReadonlyArray1<'py, f64>>,
         seed: Option<&[u8]>,
     ) -> PyResult<Results<'py>> {
-        let (inputs, seed) = (vectors(&inputs)?, seed_of(seed)?);
+        let (inputs, seed): (_, Seed) = (vectors(&inputs)?, seed_of(seed)?);
         Ok(results(py, detached(py, || self.0.simulate(&inputs, &seed))?))
     }
 
     fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0.to_bytes())
+    }
+}
+
+#[pymethods]
+impl PyRunning {
+    /// Evaluates the function on encrypted inputs; needs no secret.
+    ///
+    /// Raises WireError for bytes of another function.
+    fn run<'py>(&self, py: Python<'py>, request: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &detached(py, || self.0.run(request))?))
     }
 }
 
@@ -338,26 +306,4 @@ fn vectors(inputs: &[PyReadonlyArray1<'_, f64>]) -> PyResult<Vec<Vec<f64>>> {
 fn results(py: Python<'_>, outcome: Outcome) -> Results<'_> {
     let Outcome { values, bounds } = outcome;
     (values.into_iter().map(|values| values.into_pyarray(py)).collect(), bounds)
-}
-
-/// The only container of a message.
-fn single(items: &[Vec<u8>]) -> Result<&[u8]> {
-    match items {
-        [item] => Ok(item),
-        _ => Err(Error::Length { what: "containers of ciphertexts", found: items.len(), needed: "1".to_owned() }),
-    }
-}
-
-/// A column alone in a container.
-fn container(parameters: &tfhe::Parameters, column: noren::programs::columns::Column) -> Result<Vec<u8>> {
-    let shape = vec![column.count()];
-    Ok(Columns::new(shape, vec![(String::new(), column)])?.to_bytes(parameters, Form::Packed))
-}
-
-fn column(parameters: &tfhe::Parameters, bytes: &[u8]) -> Result<noren::programs::columns::Column> {
-    let mut columns = Columns::from_bytes(parameters, bytes)?.into_columns();
-    match columns.pop() {
-        Some(column) if columns.is_empty() => Ok(column),
-        _ => Err(Error::Length { what: "columns of a container", found: columns.len() + 1, needed: "1".to_owned() }),
-    }
 }

@@ -35,13 +35,31 @@ const PIECE_WORDS: usize = 1 << 17;
 pub struct TorusKeyGenerator {
     pub(super) parameters: TorusParameters,
     pub(super) seed: Seed,
+    /// The identity of the secret that keys are for.
+    pub(super) key: KeyId,
 }
 
 impl TorusKeyGenerator {
     /// The generator of this seed. The seed is as secret as the keys that are made from it, and is used for nothing else.
     #[must_use]
     pub fn new(parameters: &TorusParameters, seed: &Seed) -> Self {
-        Self { parameters: parameters.clone(), seed: Purpose::TorusKeys.seed(seed, &parameters.fingerprint()) }
+        let seed = Purpose::TorusKeys.seed(seed, &parameters.fingerprint());
+        let mut key = [0; 16];
+        key.copy_from_slice(&seed.derive("key").as_bytes()[..16]);
+        Self { parameters: parameters.clone(), seed, key: KeyId(key) }
+    }
+
+    /// The generator of keys for a secret that there is. Of another seed than the secret's, its streams are bound to the secret, so
+    /// that keys for two secrets share none.
+    #[must_use]
+    pub fn of_secret(parameters: &TorusParameters, seed: &Seed, secret: &TorusSecret) -> Self {
+        let own = Self::new(parameters, seed);
+        let key = secret.owner().key;
+        if own.key == key {
+            return own;
+        }
+        let words = u128::from_le_bytes(key.0);
+        Self { seed: own.seed.derive_for("secret", &[&[words as u64, (words >> 64) as u64]]), key, ..own }
     }
 
     /// The secret: uniform bits.
@@ -51,11 +69,11 @@ impl TorusKeyGenerator {
             short: secret_bits(self.seed.xof("secret/short"), self.parameters.short_dimension()),
             long: secret_bits(self.seed.xof("secret/long"), self.parameters.dimension()),
             parameters: self.parameters.clone(),
-            key: self.key(),
+            key: self.key,
         }
     }
 
-    /// The keys of a bootstrap for this secret, which this generator made, ready for use: those of
+    /// The keys of a bootstrap for this secret, which is that of this generator, ready for use: those of
     /// [`TorusKeyGenerator::compact`], with masks drawn once.
     ///
     /// # Errors
@@ -144,15 +162,9 @@ impl TorusKeyGenerator {
 
     /// The owner of keys of this secret, if it is that of this generator.
     pub(super) fn owner(&self, secret: &TorusSecret) -> Result<Owner> {
-        let owner = Owner { fingerprint: self.parameters.fingerprint(), key: self.key() };
+        let owner = Owner { fingerprint: self.parameters.fingerprint(), key: self.key };
         owner.check(&secret.owner(), "the secret key")?;
         Ok(owner)
-    }
-
-    fn key(&self) -> KeyId {
-        let mut key = [0; 16];
-        key.copy_from_slice(&self.seed.derive("key").as_bytes()[..16]);
-        KeyId(key)
     }
 }
 

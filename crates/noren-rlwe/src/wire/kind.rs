@@ -42,7 +42,7 @@ macro_rules! kinds {
 ///
 /// The kinds of this library are in one table, of all layers, so that a number is never given twice. The blocks of 256
 /// below `0x8000` belong to: 0 samples and keys, 1 CKKS, 2 programs, 3 bootstrapping, 4 exact integers, 5 lookups, 6
-/// TFHE, 7 switching between CKKS and TFHE. From `0x8000` on they are free: for schemes in other crates ([`Kind::elsewhere`]).
+/// TFHE, 7 switching between CKKS and TFHE, 8 compiled functions. From `0x8000` on they are free: for schemes in other crates ([`Kind::elsewhere`]).
 ///
 /// ```
 /// use noren_rlwe::wire::kind::Kind;
@@ -162,6 +162,16 @@ kinds! {
     TFHE_LIGHT_KEYS = 0x060b, "light keys with TFHE parameters", since 1;
     /// Scheme switching keys with the parameters of both schemes; masks and uniform halves are seeds.
     SWITCHING_KEYS = 0x0701, "scheme switching keys with parameters of both schemes", since 2;
+    /// A compiled function.
+    FUNCTION = 0x0801, "compiled function", since 2;
+    /// Encrypted inputs of a compiled function.
+    FUNCTION_INPUTS = 0x0802, "encrypted inputs of a compiled function", since 2;
+    /// Encrypted outputs of a compiled function.
+    FUNCTION_OUTPUTS = 0x0803, "encrypted results of a compiled function", since 2;
+    /// Several keys of the server of a compiled function.
+    FUNCTION_SERVER_KEYS = 0x0804, "server keys of a compiled function", since 2;
+    /// Several secret keys of a compiled function.
+    FUNCTION_SECRET_KEYS = 0x0805, "secret keys of a compiled function", since 2;
 }
 
 /// The first number of kinds that are defined in other crates.
@@ -222,6 +232,7 @@ impl Kind {
                 | Self::INTEGER_SECRET_KEY
                 | Self::TORUS_SECRET
                 | Self::TFHE_SECRET_KEY
+                | Self::FUNCTION_SECRET_KEYS
         ) || self.0 >= SECRET_ELSEWHERE
     }
 }

@@ -1,14 +1,16 @@
 //! Candidates: a scheme with parameters that does a workload, and its price.
 
 use std::fmt;
+use std::str::FromStr;
 
+use noren_rlwe::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::advisor::circuit::SlotCircuit;
-use crate::advisor::slots::SlotDraft;
-use crate::advisor::torus::TorusDraft;
+use crate::backends::tfhe::price::TorusDraft;
 use crate::bootstrapping::Preset;
 use crate::cost::price::Price;
+use crate::cost::slots::SlotDraft;
 use crate::lookup::LookupPlan;
 use crate::schemes::{ckks, integers};
 
@@ -102,6 +104,16 @@ impl Scheme {
     /// A rejection with this reason.
     pub(super) fn rejects<T>(self, reason: impl fmt::Display) -> std::result::Result<T, Rejection> {
         Err(Rejection { scheme: self, reason: reason.to_string() })
+    }
+}
+
+impl FromStr for Scheme {
+    type Err = Error;
+
+    /// The scheme by its name in files, which is that of its [backend](crate::backends).
+    fn from_str(name: &str) -> Result<Self> {
+        let found = serde_json::from_value(serde_json::Value::from(name));
+        found.map_err(|_| Error::parameter("scheme", name, "one that advice names"))
     }
 }
 

@@ -3,9 +3,9 @@
 use noren_rlwe::error::{Error, Result};
 
 use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Scheme};
-use crate::advisor::torus::TorusDraft;
 use crate::advisor::two_seeds::helped;
 use crate::advisor::workload::{Computation, Values, Workload};
+use crate::backends::tfhe::price::{BOOTSTRAPS_OF_CHOICE, TorusDraft};
 use crate::cost::price::Party;
 use crate::radix::{Comparison, Cost, Operation, Shape};
 use crate::schemes::tfhe::Preset;
@@ -19,10 +19,6 @@ const DIGIT_BITS: u32 = 2;
 const LOOKUP_BITS: u32 = 4;
 /// Bits of numbers that tables of many digits are of, together.
 const TABLE_BITS: u32 = 16;
-/// The bootstraps that a circuit bootstrap of a digit takes as long as, with its part of the tree of choices: from the times of
-/// tables of two integers of 8 bits.
-pub(crate) const BOOTSTRAPS_OF_CHOICE: f64 = 4.8;
-
 /// The most terms of a sum whose circuit is made.
 const MOST_TERMS: usize = 512;
 

@@ -7,10 +7,10 @@ use noren_rlwe::security::Security;
 use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Scheme};
 use crate::advisor::circuit::SlotCircuit;
 use crate::advisor::reals::{circuits, no_room};
-use crate::advisor::slots::{SlotDraft, Slots};
 use crate::advisor::workload::{Computation, Values, Workload};
 use crate::circuits::recorder::{CircuitUsage, Recorder};
 use crate::cost::price::{Party, Price};
+use crate::cost::slots::{SlotDraft, Slots};
 use crate::cost::work::{Unit, Work};
 use crate::lookup::{LookupPlan, parameters_spec};
 use crate::schemes::integers::{Parameters, Requirements, Scheme as IntegerScheme};
@@ -296,7 +296,7 @@ fn price_lookup(
     let sums = server.seconds(&meter.rotation_sums(5, 15, plan.entry_limbs()))?;
     price.add_part("sums over slots", times, sums * times);
     price.server_memory += plan.key_bytes() + plan.working_bytes(1);
-    price.client_memory = crate::advisor::slots::PROCESS_BYTES + 24 * packed(1.0, first);
+    price.client_memory = crate::cost::slots::PROCESS_BYTES + 24 * packed(1.0, first);
     Ok(price)
 }
 

@@ -5,15 +5,15 @@ use noren_rlwe::security::Security;
 
 use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Rejection, Scheme};
 use crate::advisor::circuit::{Placement, SlotCircuit};
-use crate::advisor::slots::{PROCESS_BYTES, SlotDraft, Slots};
-use crate::advisor::torus;
 use crate::advisor::two_seeds::helped;
 use crate::advisor::workload::{Computation, Values, Workload};
+use crate::backends::ckks_bootstrapping::add_bootstraps;
+use crate::backends::tfhe::price as torus;
 use crate::bootstrapping::{self, BootstrapPlan, Mode, Preset};
 use crate::circuits::recorder::{CircuitUsage, Recorder};
 use crate::circuits::renewing::{Planned, Renewing};
 use crate::cost::price::{Party, Price};
-use crate::cost::work::Work;
+use crate::cost::slots::{SlotDraft, Slots};
 use crate::schemes::ckks::{self, Parameters, Requirements};
 use crate::switching::{Parameters as SwitchingParameters, Steps};
 
@@ -25,9 +25,6 @@ const MOST_STEPS: usize = 1 << 17;
 const SPARE_BITS: f64 = 1.0;
 /// The first prime is larger than the largest value at the scale by this many bits: one for the sign, one for the error.
 const RANGE_BITS: u32 = 2;
-/// Keys of bootstrapping that a client has in memory while it writes them: the peak of 478 MiB for `n16`, whose largest key has
-/// 114 MiB.
-const KEYS_AT_ONCE: u64 = 4;
 /// Errors that arise after more squarings do not count beside those before.
 const MOST_DOUBLINGS: usize = 1000;
 /// The client encrypts with its secret key.
@@ -448,33 +445,6 @@ pub(super) fn switched(workload: &Workload, client: &Party, server: &Party) -> R
     };
     let helped = helped(&own, draft.left(client)?, client, server, |helper| Ok(priced(helper)?.keys_seconds))?;
     Ok(Ok(helped.into_iter().chain([own]).collect()))
-}
-
-/// Adds bootstraps, and their keys.
-///
-/// # Errors
-/// A machine without costs of the threads.
-pub(crate) fn add_bootstraps(
-    price: &mut Price,
-    client: &Party,
-    server: &Party,
-    parameters: &bootstrapping::Parameters,
-    mode: Mode,
-    count: f64,
-) -> Result<()> {
-    let plan = BootstrapPlan::new(parameters)?;
-    let model = server.machine.cost_model(parameters.spec().log_n, server.threads)?;
-    let seconds = plan.seconds(mode, &model)?;
-    price.add_part("bootstraps of CKKS", count, count * seconds);
-    price.key_bytes += plan.disk_bytes();
-    price.server_memory += plan.memory_bytes();
-    let meter = client.meter(parameters.ckks()?.rlwe())?;
-    let work: Work = plan.keys().iter().map(|class| meter.keys_of(class)).sum();
-    price.keys_seconds += client.seconds(&work)?;
-    let key = |limbs: usize, digits: usize| 2 * (limbs * digits * parameters.degree() * size_of::<u64>()) as u64;
-    let largest = plan.keys().iter().map(|class| key(class.limbs + class.special, class.digits)).max();
-    price.client_memory = price.client_memory.max(PROCESS_BYTES + KEYS_AT_ONCE * largest.unwrap_or_default());
-    Ok(())
 }
 
 /// The precision, if values are real.

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use crate::advisor::candidate::{Candidate, Plan, Scheme};
 use crate::advisor::circuit::{Placement, SlotCircuit};
-use crate::advisor::slots::SlotDraft;
 use crate::advisor::workload::{Computation, Values, Workload};
+use crate::cost::slots::SlotDraft;
 
 impl Candidate {
     /// A Python script that does the workload once with these parameters, on random values, and compares the result with numpy;

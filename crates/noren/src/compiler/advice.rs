@@ -1,15 +1,15 @@
 //! Advice for functions: all schemes that evaluate one, in order, with prices and reasons.
 
+use std::sync::Arc;
+
 use noren_rlwe::error::Result;
 use serde::Serialize;
 
 use crate::advisor::{self, Accuracy, Advice, Candidate, Goal, Limits, Objective, Rejection, Report};
-use crate::compiler::bootstraps::bootstraps;
-use crate::compiler::choice::targets;
-use crate::compiler::options::{Options, Scheme};
-use crate::compiler::parameters::precision_of;
+use crate::backends::backend::{Outline, Plan};
+use crate::backends::options::Options;
+use crate::backends::table::Backends;
 use crate::compiler::program::Program;
-use crate::compiler::target::Target;
 use crate::cost::Party;
 use crate::graph::dag::Graph;
 use crate::graph::simplify::simplified;
@@ -37,8 +37,8 @@ use crate::graph::simplify::simplified;
 /// let server = Party { machine: Machine::reference(), threads: 1 };
 /// let advice = advise(&graph, &Options::default(), Objective::Server, &server, &server, &Limits::default())?;
 /// let schemes: Vec<Scheme> = advice.candidates.iter().map(|candidate| candidate.scheme).collect();
-/// assert_eq!(schemes, [Scheme::Bgv, Scheme::Tfhe]);
-/// assert_eq!(advice.candidates[0].plan.scheme().to_string(), "bgv");
+/// assert_eq!(schemes.last(), Some(&Scheme::Tfhe));
+/// assert!(["bgv", "bfv"].contains(&advice.candidates[0].plan.plan().backend()));
 /// # Ok::<(), noren::error::Error>(())
 /// ```
 pub fn advise(
@@ -51,50 +51,40 @@ pub fn advise(
 ) -> Result<Advice<Program>> {
     options.check()?;
     limits.check()?;
-    let simple = simplified(graph)?;
-    let precision = precision_of(graph, options);
-    let outcome = |(scheme, target): (Scheme, Result<Target>)| match target {
-        Ok(target) => {
-            let price = target.price(&simple, client, server)?;
-            let plan = Program::new(graph.clone(), simple.clone(), target, precision);
-            let (accuracy, reason) = describe(&plan)?;
-            let (library, parameters, reasons) = ("noren".to_owned(), plan.target.words(), vec![reason]);
-            let scheme = scheme.into();
-            Ok(Ok(vec![Candidate { scheme, library, parameters, plan, price, accuracy, excluded: 0.0, reasons }]))
-        }
-        Err(error) => Ok(Err(Rejection { scheme: scheme.into(), reason: error.to_string() })),
+    let simple = Arc::new(simplified(graph)?);
+    let precision = options.precision_of(graph);
+    let outcome = |(scheme, plan): (&'static str, Result<Arc<dyn Plan>>)| {
+        let scheme: advisor::Scheme = scheme.parse()?;
+        let plan = match plan {
+            Ok(plan) => plan,
+            Err(error) => return Ok(Err(Rejection { scheme, reason: error.to_string() })),
+        };
+        let (price, library, parameters) = (plan.price(client, server)?, "noren".to_owned(), plan.words());
+        let (accuracy, reasons) = (accuracy(&*plan)?, vec![reason(&plan.outline()?)]);
+        let plan = Program::new(graph.clone(), Arc::clone(&simple), plan, precision);
+        Ok(Ok(vec![Candidate { scheme, library, parameters, plan, price, accuracy, excluded: 0.0, reasons }]))
     };
-    let outcomes = targets(&simple, options, None).into_iter().map(outcome).collect::<Result<Vec<_>>>()?;
+    let outcomes = Backends::ALL.plans(&simple, options, None).into_iter().map(outcome).collect::<Result<Vec<_>>>()?;
     let (goal, limits) = (Goal::new(objective, client, server), limits.within(client, server));
     Advice::ranked(outcomes, &goal, &limits, server, None).map_err(|refusal| refusal.error(None))
 }
 
-/// How accurate the results of a program are, and what its time follows from.
-fn describe(program: &Program) -> Result<(Accuracy, String)> {
-    let of_slots = |usage: &crate::circuits::recorder::CircuitUsage, slots: usize| {
-        format!("depth {}, {slots} slots, {} rotations", usage.depth, usage.counts.rotations)
-    };
-    let within = || {
-        let predicted = program.predicted()?;
-        let largest = predicted.map_or(0.0, |found| found.outputs.into_iter().fold(0.0, f64::max));
-        Ok::<_, noren_rlwe::error::Error>(Accuracy::Within(largest))
-    };
-    Ok(match &program.target {
-        Target::Ckks { recording, .. } => (within()?, of_slots(&recording.usage, recording.slots)),
-        Target::Deep(plan) => {
-            let (slots, bootstraps) = (plan.recording.slots, plan.recording.bootstraps());
-            (within()?, format!("{bootstraps} bootstraps, {slots} slots"))
-        }
-        Target::Bgv { recording, .. } => (Accuracy::Exact, of_slots(&recording.usage, recording.slots)),
-        Target::Tfhe { parameters } => {
-            let needed = program.simple.needed();
-            let counts =
-                (0..needed.len()).filter(|&at| needed[at]).map(|at| Ok(bootstraps(&program.simple, at)?.bootstraps));
-            let count: usize = counts.sum::<Result<usize>>()?;
-            let log2_failure = parameters.failure().log2 + libm::log2(count.max(1) as f64);
-            (Accuracy::ExactButFor(log2_failure), format!("{count} bootstraps"))
-        }
-    })
+/// How accurate the results of a plan are.
+fn accuracy(plan: &dyn Plan) -> Result<Accuracy> {
+    let log2_failure = plan.log2_failure()?;
+    let exact = log2_failure.map_or(Accuracy::Exact, Accuracy::ExactButFor);
+    Ok(plan.bounds()?.map_or(exact, |bounds| Accuracy::Within(bounds.largest())))
+}
+
+/// What the time of a plan follows from.
+fn reason(outline: &Outline) -> String {
+    let bootstraps: usize = outline.steps.iter().map(|step| step.bootstraps).sum();
+    let rotations: usize = outline.steps.iter().map(|step| step.rotations).sum();
+    match (outline.slots, bootstraps) {
+        (0, bootstraps) => format!("{bootstraps} bootstraps"),
+        (slots, 0) => format!("{} levels, {slots} slots, {rotations} rotations", outline.levels),
+        (slots, bootstraps) => format!("{bootstraps} bootstraps, {slots} slots"),
+    }
 }
 
 /// A function, as reports name it: what goes in, and what comes out.
@@ -121,16 +111,5 @@ impl Shapes {
     #[must_use]
     pub fn report<'a>(&'a self, advice: &'a Advice<Program>, client: &'a Party, server: &'a Party) -> Report<'a, Self> {
         advice.report_for(self, client, server, |_| String::new())
-    }
-}
-
-impl From<Scheme> for advisor::Scheme {
-    fn from(scheme: Scheme) -> Self {
-        match scheme {
-            Scheme::Ckks => Self::Ckks,
-            Scheme::CkksBootstrapping => Self::CkksBootstrapping,
-            Scheme::Bgv => Self::Bgv,
-            Scheme::Tfhe => Self::Tfhe,
-        }
     }
 }

@@ -1,15 +1,17 @@
-//! The choice of a scheme: the one place that ranks them.
+//! The choice of a backend: the one place that ranks them.
 
+use std::sync::Arc;
 use std::thread::available_parallelism;
 
-use noren_rlwe::error::{Error, Result};
+use noren_rlwe::error::Result;
 
 use crate::advisor::{Goal, Objective};
-use crate::compiler::options::{Options, Scheme};
-use crate::compiler::target::Target;
+use crate::backends::backend::Plan;
+use crate::backends::options::Options;
+use crate::backends::table::Backends;
 use crate::cost::{Machine, Party};
 use crate::graph::dag::Graph;
-use crate::graph::operation::Element;
+use crate::lowering::error::CompileError;
 
 /// The server that functions are compiled for: this machine, by its [costs without a measurement](Machine::without_measuring),
 /// with as many of its threads as they tell of.
@@ -22,59 +24,30 @@ pub(super) fn usual_client() -> Party {
     Party { threads: 1, ..usual_server() }
 }
 
-/// What the compiler makes of a graph in each scheme but one: parameters, or why there are none.
-pub(super) fn targets(graph: &Graph, options: &Options, but: Option<Scheme>) -> Vec<(Scheme, Result<Target>)> {
-    let real = has_real_numbers(graph);
-    let mut targets: Vec<(Scheme, Result<Target>)> = Vec::new();
-    for scheme in Scheme::ALL.into_iter().filter(|&scheme| Some(scheme) != but) {
-        let leveled = but == Some(Scheme::Ckks) || matches!(targets.first(), Some((Scheme::Ckks, Ok(_))));
-        let target = match scheme {
-            Scheme::Ckks | Scheme::CkksBootstrapping if !real => Err(Error::parameter(
-                "scheme",
-                "integers, which are to be exact",
-                "real numbers: scheme=\"ckks\" computes with integers too, within an error bound",
-            )),
-            Scheme::CkksBootstrapping if leveled => Err(Error::parameter(
-                "scheme",
-                "a function that parameters without bootstrapping have the levels for",
-                "a deeper one: bootstraps only take time here",
-            )),
-            _ => Target::new(scheme, graph, options),
-        };
-        targets.push((scheme, target));
-    }
-    targets
-}
-
-/// The target with the shortest predicted time of the server, of those that evaluate the graph.
+/// The plan with the shortest predicted time of the server, of the backends that evaluate the graph.
 ///
 /// # Errors
-/// If all schemes refuse: what CKKS refuses of real numbers, and TFHE, which has most operations, of integers.
-pub(super) fn best(graph: &Graph, options: &Options) -> Result<Target> {
-    let (mut found, mut refusals) = (Vec::new(), Vec::new());
-    for (_, target) in targets(graph, options, None) {
-        match target {
-            Ok(target) => found.push(target),
-            Err(error) => refusals.push(error),
+/// [`CompileError::Refused`] with the reason of each if all of them refuse.
+pub(super) fn best(backends: &Backends<'_>, graph: &Arc<Graph>, options: &Options) -> Result<Arc<dyn Plan>> {
+    let (mut found, mut reasons) = (Vec::new(), Vec::new());
+    for (name, plan) in backends.plans(graph, options, None) {
+        match plan {
+            Ok(plan) => found.push(plan),
+            Err(error) => reasons.push((name, error.to_string())),
         }
     }
     if found.is_empty() {
-        return Err(refusals.swap_remove(if has_real_numbers(graph) { 0 } else { Scheme::ALL.len() - 1 }));
+        return Err(CompileError::Refused { reasons }.into());
     }
     if found.len() == 1 {
         return Ok(found.swap_remove(0));
     }
     let (client, server) = (usual_client(), usual_server());
     let goal = Goal::new(Objective::Server, &client, &server);
-    let seconds = |target: &Target| Ok(goal.seconds(&target.price(graph, &client, &server)?));
+    let seconds = |plan: &Arc<dyn Plan>| Ok(goal.seconds(&plan.price(&client, &server)?));
     let times = found.iter().map(seconds).collect::<Result<Vec<f64>>>()?;
     let shortest = (0..times.len()).min_by(|&a, &b| times[a].total_cmp(&times[b]));
     Ok(found.swap_remove(shortest.unwrap_or(0)))
-}
-
-/// Whether an output depends on real numbers.
-fn has_real_numbers(graph: &Graph) -> bool {
-    graph.nodes().iter().zip(graph.needed()).any(|(node, needed)| needed && node.element == Element::Real)
 }
 
 #[cfg(test)]
@@ -83,7 +56,7 @@ mod tests {
 
     use super::*;
     use crate::graph::interval::Interval;
-    use crate::graph::operation::{Binary, Operation};
+    use crate::graph::operation::{Binary, Element, Operation};
 
     /// `f(x, y)` for integers in `[0, high]`.
     fn of_integers(kind: Binary, elements: usize, high: f64) -> Graph {
@@ -100,29 +73,30 @@ mod tests {
     }
 
     #[test]
-    fn the_scheme_with_the_shortest_predicted_time_is_taken() {
+    fn the_plan_with_the_shortest_predicted_time_is_taken() {
         let options = Options { security: Security::None, ..Options::default() };
         let (client, server) = (usual_client(), usual_server());
         for (kind, elements) in [(Binary::Mul, 1000), (Binary::Add, 1), (Binary::Less, 5)] {
-            let graph = of_integers(kind, elements, 100.0);
-            let taken = best(&graph, &options).expect("a scheme");
-            let seconds = |target: &Target| target.price(&graph, &client, &server).expect("a price").server_seconds;
-            let all = targets(&graph, &options, None);
-            let times = all.iter().filter_map(|(_, target)| target.as_ref().ok()).map(seconds);
+            let graph = Arc::new(of_integers(kind, elements, 100.0));
+            let taken = best(&Backends::ALL, &graph, &options).expect("a plan");
+            let seconds = |plan: &Arc<dyn Plan>| plan.price(&client, &server).expect("a price").server_seconds;
+            let all = Backends::ALL.plans(&graph, &options, None);
+            let times = all.iter().filter_map(|(_, plan)| plan.as_ref().ok()).map(seconds);
             assert_eq!(seconds(&taken), times.fold(f64::INFINITY, f64::min));
-            let expected = if kind == Binary::Less { Scheme::Tfhe } else { Scheme::Bgv };
-            assert_eq!(taken.scheme(), expected, "{kind:?}");
+            assert_eq!(taken.backend() == "tfhe", kind == Binary::Less, "{kind:?}");
         }
     }
 
     #[test]
-    fn what_no_scheme_evaluates_of_integers_is_refused_as_tfhe_refuses_it() {
+    fn what_no_scheme_evaluates_is_refused_with_the_reason_of_each() {
         let mut graph = of_integers(Binary::Add, 4, 400.0);
         let values = vec![1.0; 801];
         let table = Operation::Table { of: 2, first: 0, values, element: Element::Integer };
         let found = graph.push(table, "here").expect("a table");
         graph.finish(vec![found]).expect("an output");
-        let message = best(&graph, &Options::default()).expect_err("a long table").to_string();
-        assert!(message.contains("tables of integers of 8 bits"), "{message}");
+        let error = best(&Backends::ALL, &Arc::new(graph), &Options::default()).expect_err("a long table");
+        let message = error.to_string();
+        assert!(message.contains("\ntfhe: here: ") && message.contains("tables of integers of 8 bits"), "{message}");
+        assert_eq!(message.lines().count(), 1 + Backends::ALL.0.len(), "{message}");
     }
 }

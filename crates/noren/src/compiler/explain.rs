@@ -1,19 +1,16 @@
 //! What a compiled function does, step by step.
 
+use std::sync::Arc;
+
 use noren_rlwe::error::Result;
 use serde::Serialize;
 
-use crate::circuits::recorder::Counts;
-use crate::compiler::bootstraps::bootstraps;
-use crate::compiler::choice::{targets, usual_client, usual_server};
-use crate::compiler::columns;
-use crate::compiler::options::{Options, Scheme};
+use crate::backends::backend::{Outline, Plan, Step};
+use crate::backends::options::Options;
+use crate::backends::table::Backends;
+use crate::compiler::choice::{usual_client, usual_server};
 use crate::compiler::program::Program;
-use crate::compiler::recording::Recording;
-use crate::compiler::target::Target;
 use crate::cost::{Party, Price};
-use crate::graph::interval::Interval;
-use crate::graph::operation::Operation;
 
 /// Everything that is known of a compiled function before it runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -57,129 +54,46 @@ pub struct OtherScheme {
     pub refusal: String,
 }
 
-/// A node of a compiled function that does something.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Step {
-    /// The operation.
-    pub operation: String,
-    /// Where the function asks for it.
-    pub place: String,
-    /// The shape of the result.
-    pub shape: Vec<usize>,
-    /// Where its elements lie.
-    pub range: Interval,
-    /// The type of its elements, as the scheme holds them.
-    pub element: String,
-    /// The levels that are left after it.
-    pub level: usize,
-    /// The ciphertexts of the result.
-    pub ciphertexts: usize,
-    /// Products of ciphertexts.
-    pub products: usize,
-    /// Products with numbers in clear.
-    pub plain_products: usize,
-    /// Rotations.
-    pub rotations: usize,
-    /// Bootstraps.
-    pub bootstraps: usize,
-    /// The predicted bound on the error of its elements; 0 of exact schemes.
-    pub bound: f64,
-}
-
 impl Program {
     /// What the function does, step by step, with predicted error bounds.
     ///
     /// # Errors
     /// None of programs that were compiled.
     pub fn explain(&self) -> Result<Explanation> {
-        let recording = self.target.recording();
-        let levels = match &self.target {
-            Target::Ckks { parameters, .. } => parameters.max_level(),
-            Target::Deep(plan) => plan.parameters.levels_left(),
-            Target::Bgv { recording, .. } => recording.usage.depth,
-            Target::Tfhe { .. } => 0,
-        };
         let (client, server) = (usual_client(), usual_server());
-        let predicted = self.predicted()?;
-        let bound = |at: usize| predicted.as_ref().and_then(|predicted| predicted.bounds[at]).unwrap_or(0.0);
-        let mut steps = Vec::new();
-        let mut push = |at: usize, level: usize, ciphertexts: usize, counts: Counts, renewed: usize| -> Result<()> {
-            let node = self.simple.node(at);
-            let bootstraps = match self.target {
-                Target::Tfhe { .. } => bootstraps(&self.simple, at)?.bootstraps,
-                _ => renewed,
-            };
-            let element = match self.target {
-                Target::Tfhe { .. } => columns::element_of(&self.simple, at)?.to_string(),
-                Target::Bgv { .. } => "integer".to_owned(),
-                Target::Ckks { .. } | Target::Deep(_) => "real".to_owned(),
-            };
-            steps.push(Step {
-                operation: node.operation.name(),
-                place: node.place.clone(),
-                shape: node.shape.clone(),
-                range: node.range,
-                element,
-                level,
-                ciphertexts,
-                products: counts.products,
-                plain_products: counts.plain_products,
-                rotations: counts.rotations,
-                bootstraps,
-                bound: bound(at),
-            });
-            Ok(())
-        };
-        match recording {
-            Some(recording) => {
-                for step in &recording.steps {
-                    push(step.node, levels.saturating_sub(step.depth), step.ciphertexts, step.counts, step.bootstraps)?;
-                }
-            }
-            None => {
-                let needed = self.simple.needed();
-                for at in (0..needed.len()).filter(|&at| needed[at]) {
-                    if !matches!(self.simple.node(at).operation, Operation::Constant { .. } | Operation::Input { .. }) {
-                        let count = self.simple.node(at).shape.iter().product();
-                        push(at, 0, count, Counts::default(), 0)?;
-                    }
-                }
-            }
-        }
-        let largest = predicted.as_ref().map(|predicted| predicted.outputs.iter().copied().fold(0.0, f64::max));
-        let elements = |at: usize| self.graph.node(at).shape.iter().product::<usize>();
+        let (plan, bounds) = (self.plan(), self.plan().bounds()?);
+        let Outline { ciphertexts, slots, levels, rotations, steps } = plan.outline()?;
         Ok(Explanation {
-            scheme: self.scheme().to_string(),
-            parameters: self.target.words(),
-            price: self.target.price(&self.simple, &client, &server)?,
+            scheme: plan.backend().to_owned(),
+            parameters: plan.words(),
+            price: plan.price(&client, &server)?,
             machine: format!(
                 "{}, kernels {}, {} threads of the server",
                 server.machine.processor, server.machine.isa, server.threads
             ),
             others: self.others(&client, &server)?,
-            ciphertexts: recording
-                .map_or_else(|| self.graph.inputs().into_iter().map(elements).sum(), Recording::ciphertexts),
-            slots: recording.map_or(0, |recording| recording.slots),
+            ciphertexts,
+            slots,
             levels,
             bootstraps: steps.iter().map(|step| step.bootstraps).sum(),
-            rotations: recording.map_or_else(Vec::new, |recording| recording.usage.rotations.keys().copied().collect()),
-            precision: if predicted.is_some() { self.precision() } else { 0.0 },
-            bound: largest.unwrap_or(0.0),
+            rotations,
+            precision: if bounds.is_some() { self.precision() } else { 0.0 },
+            bound: bounds.map_or(0.0, |bounds| bounds.largest()),
             steps,
         })
     }
 
     /// What the function takes in the other schemes, with parameters of the same security.
     fn others(&self, client: &Party, server: &Party) -> Result<Vec<OtherScheme>> {
-        let dead_zone = self.target.dead_zone();
-        let options = Options { scheme: None, precision: Some(self.precision()), dead_zone, security: self.security() };
-        let others = targets(&self.simple, &options, Some(self.scheme()));
-        let other = |(scheme, target): (Scheme, Result<Target>)| {
-            let (server_seconds, refusal) = match target {
-                Ok(target) => (Some(target.price(&self.simple, client, server)?.server_seconds), String::new()),
+        let (precision, dead_zone) = (Some(self.precision()), self.plan().record().dead_zone);
+        let options = Options { scheme: None, precision, dead_zone, security: self.plan().security() };
+        let others = Backends::ALL.plans(&self.simple, &options, Some(self.plan().backend()));
+        let other = |(scheme, plan): (&'static str, Result<Arc<dyn Plan>>)| {
+            let (server_seconds, refusal) = match plan {
+                Ok(plan) => (Some(plan.price(client, server)?.server_seconds), String::new()),
                 Err(error) => (None, error.to_string()),
             };
-            Ok(OtherScheme { scheme: scheme.to_string(), server_seconds, refusal })
+            Ok(OtherScheme { scheme: scheme.to_owned(), server_seconds, refusal })
         };
         others.into_iter().map(other).collect()
     }

@@ -1,37 +1,31 @@
 //! A compiled function: what its client and its server share.
 
-use std::sync::OnceLock;
+use std::sync::Arc;
 
+use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
-use noren_rlwe::security::Security;
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::writer::Form;
 use serde::{Deserialize, Serialize};
 
-use crate::bootstrapping;
+use crate::backends::backend::{Outcome, Plan, Record};
+use crate::backends::options::Options;
+use crate::backends::parcel::{Function, Parcel};
+use crate::backends::table::Backends;
 use crate::compiler::choice::best;
-use crate::compiler::columns;
-use crate::compiler::deep::DeepPlan;
-use crate::compiler::error::CompileError;
-use crate::compiler::options::{Options, Scheme};
-use crate::compiler::parameters::{Predicted, precision_of, predicted};
-use crate::compiler::recording::Recording;
-use crate::compiler::slots::lowering::Approximations;
-use crate::compiler::target::Target;
 use crate::graph::dag::Graph;
 use crate::graph::operation::{Element, Operation};
 use crate::graph::simplify::simplified;
-use crate::schemes::ckks::model::NoiseModel;
-use crate::schemes::{ckks, integers, tfhe};
+use crate::lowering::error::CompileError;
 
-/// A compiled function: a graph, a scheme with parameters, and what is encrypted where.
+/// A compiled function: a graph, and the plan of a backend for it.
 ///
 /// It is public: it holds the function with its constants and the ranges of inputs, and no key. Both halves have the same
 /// one, which [`Program::to_bytes`] carries.
 ///
 /// # Examples
 /// ```
-/// use noren::compiler::{Options, Program, Scheme};
+/// use noren::compiler::{Options, Program};
 /// use noren::graph::{Binary, Element, Graph, Interval, Operation};
 /// use noren::Security;
 ///
@@ -43,39 +37,29 @@ use crate::schemes::{ckks, integers, tfhe};
 ///
 /// let options = Options { precision: Some(1e-3), security: Security::None, ..Options::default() };
 /// let program = Program::compile(graph, &options)?;
-/// assert_eq!(program.scheme(), Scheme::Ckks);
+/// assert_eq!(program.plan().backend(), "ckks");
 /// assert_eq!(Program::from_bytes(&program.to_bytes())?, program);
 /// # Ok::<(), noren::error::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Program {
-    pub(super) graph: Graph,
+    graph: Graph,
     /// What is evaluated.
-    pub(super) simple: Graph,
-    pub(super) target: Target,
+    pub(super) simple: Arc<Graph>,
+    plan: Arc<dyn Plan>,
     /// The absolute error that was asked for.
     precision: f64,
-    /// The digest of the bytes, once it was asked for.
-    pub(super) digest: OnceLock<[u8; 32]>,
 }
 
 /// The JSON of a program.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Record {
-    noren_program: u32,
+struct Text {
     graph: serde_json::Value,
-    scheme: Scheme,
-    /// The bytes of the parameters, in hexadecimal.
-    parameters: String,
-    slots: usize,
+    scheme: String,
+    plan: Record,
     precision: f64,
-    error: f64,
-    dead_zone: Option<f64>,
 }
-
-/// The format of the JSON.
-const FORMAT: u32 = 1;
 
 impl PartialEq for Program {
     fn eq(&self, other: &Self) -> bool {
@@ -84,25 +68,33 @@ impl PartialEq for Program {
 }
 
 impl Program {
-    /// Compiles a graph: chooses scheme and parameters, and where rescaling happens and which keys there are follows.
+    /// Compiles a graph: chooses backend and parameters, and where rescaling happens and which keys there are follows.
     ///
     /// # Errors
-    /// [`CompileError`] says which operation the scheme does not have, which range or precision cannot be, and the nearest that
-    /// can; what parameters refuse.
+    /// [`CompileError`] says which operation a backend does not have and which does, which range or precision cannot be, and the
+    /// nearest that can; what parameters refuse. Without a scheme in the options: why each backend refuses.
     pub fn compile(graph: Graph, options: &Options) -> Result<Self> {
-        options.check()?;
-        let precision = precision_of(&graph, options);
-        let simple = simplified(&graph)?;
-        let target = match options.scheme {
-            Some(scheme) => Target::new(scheme, &simple, options)?,
-            None => best(&simple, options)?,
-        };
-        Ok(Self::new(graph, simple, target, precision))
+        Self::compile_on(&Backends::ALL, graph, options)
     }
 
-    /// A graph, the same simplified, and its target.
-    pub(super) const fn new(graph: Graph, simple: Graph, target: Target, precision: f64) -> Self {
-        Self { graph, simple, target, precision, digest: OnceLock::new() }
+    /// As [`Program::compile`], on one of these backends.
+    ///
+    /// # Errors
+    /// As [`Program::compile`].
+    pub fn compile_on(backends: &Backends<'_>, graph: Graph, options: &Options) -> Result<Self> {
+        options.check()?;
+        let precision = options.precision_of(&graph);
+        let simple = Arc::new(simplified(&graph)?);
+        let plan = match &options.scheme {
+            Some(name) => backends.plan(backends.named(name)?, &simple, options)?,
+            None => best(backends, &simple, options)?,
+        };
+        Ok(Self { graph, simple, plan, precision })
+    }
+
+    /// A graph, the same simplified, and its plan.
+    pub(super) const fn new(graph: Graph, simple: Arc<Graph>, plan: Arc<dyn Plan>, precision: f64) -> Self {
+        Self { graph, simple, plan, precision }
     }
 
     /// The function.
@@ -111,10 +103,10 @@ impl Program {
         &self.graph
     }
 
-    /// The scheme.
+    /// What is known of it, and the verbs of both halves.
     #[must_use]
-    pub const fn scheme(&self) -> Scheme {
-        self.target.scheme()
+    pub const fn plan(&self) -> &Arc<dyn Plan> {
+        &self.plan
     }
 
     /// The absolute error that results of real numbers may have.
@@ -123,157 +115,73 @@ impl Program {
         self.precision
     }
 
-    /// The security that the parameters promise.
-    #[must_use]
-    pub fn security(&self) -> Security {
-        match &self.target {
-            Target::Ckks { parameters, .. } => parameters.rlwe().security(),
-            Target::Deep(plan) => plan.parameters.spec().security,
-            Target::Bgv { parameters, .. } => parameters.rlwe().security(),
-            Target::Tfhe { parameters } => parameters.spec().torus.security,
-        }
-    }
-
-    /// Whether the server needs circuit keys of TFHE, besides server keys: for tables.
-    #[must_use]
-    pub fn needs_circuit_keys(&self) -> bool {
-        matches!(self.target, Target::Tfhe { .. }) && columns::needs_circuit_keys(&self.simple)
-    }
-
-    /// The parameters, of a function on CKKS.
-    #[must_use]
-    pub const fn ckks(&self) -> Option<&ckks::Parameters> {
-        match &self.target {
-            Target::Ckks { parameters, .. } => Some(parameters),
-            _ => None,
-        }
-    }
-
-    /// The parameters, of a function on CKKS with bootstraps.
-    #[must_use]
-    pub const fn bootstrapping(&self) -> Option<&bootstrapping::Parameters> {
-        match &self.target {
-            Target::Deep(plan) => Some(&plan.parameters),
-            _ => None,
-        }
-    }
-
-    /// The parameters, of a function on BGV.
-    #[must_use]
-    pub const fn bgv(&self) -> Option<&integers::Parameters> {
-        match &self.target {
-            Target::Bgv { parameters, .. } => Some(parameters),
-            _ => None,
-        }
-    }
-
-    /// The parameters, of a function on TFHE.
-    #[must_use]
-    pub const fn tfhe(&self) -> Option<&tfhe::Parameters> {
-        match &self.target {
-            Target::Tfhe { parameters } => Some(parameters),
-            _ => None,
-        }
-    }
-
-    /// The bytes of a program, for a file or for the other half: JSON.
+    /// The bytes of a program, for a file or for the other half.
     ///
     /// # Panics
     /// Never: every program has a JSON form.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let (parameters, slots, approximations) = match &self.target {
-            Target::Ckks { parameters, approximations, recording } => {
-                (parameters.to_bytes(&(), Form::Packed), recording.slots, *approximations)
-            }
-            Target::Deep(plan) => {
-                (plan.parameters.to_bytes(&(), Form::Packed), plan.recording.slots, plan.approximations)
-            }
-            Target::Bgv { parameters, recording } => {
-                (parameters.to_bytes(&(), Form::Packed), recording.slots, Approximations::EXACT)
-            }
-            Target::Tfhe { parameters } => (parameters.to_bytes(&(), Form::Packed), 1, Approximations::EXACT),
-        };
-        let record = Record {
-            noren_program: FORMAT,
-            graph: serde_json::from_str(&self.graph.to_json()).expect("a graph is JSON"),
-            scheme: self.scheme(),
-            parameters: parameters.iter().map(|byte| format!("{byte:02x}")).collect(),
-            slots,
-            precision: self.precision,
-            error: approximations.error,
-            dead_zone: approximations.dead_zone,
-        };
-        serde_json::to_vec(&record).expect("numbers, strings and lists have a JSON form")
+        let text = self.text();
+        Parcel::<Function>::new(digest_of(&text), vec![text]).to_bytes(&(), Form::Packed)
     }
 
-    /// The program of these bytes, of this security at least.
+    /// The digest by which messages name the program.
+    #[must_use]
+    pub fn digest(&self) -> [u8; 32] {
+        digest_of(&self.text())
+    }
+
+    fn text(&self) -> Vec<u8> {
+        let text = Text {
+            graph: serde_json::from_str(&self.graph.to_json()).expect("a graph is JSON"),
+            scheme: self.plan.backend().to_owned(),
+            plan: self.plan.record(),
+            precision: self.precision,
+        };
+        serde_json::to_vec(&text).expect("numbers, strings and lists have a JSON form")
+    }
+
+    /// The program of these bytes.
     ///
-    /// Nothing is allocated by a number in the text that is not the length of a list in it, but for the slots and levels of
-    /// its parameters.
+    /// Nothing is allocated by a number in them that is not the length of a list in it, but for the slots and levels of its
+    /// parameters.
     ///
     /// # Errors
-    /// Text that is not the JSON of a program; a program that could not have been compiled.
+    /// Bytes of no program; a program that could not have been compiled.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        Self::from_bytes_on(&Backends::ALL, bytes)
+    }
+
+    /// As [`Program::from_bytes`], of one of these backends.
+    ///
+    /// # Errors
+    /// As [`Program::from_bytes`].
+    pub fn from_bytes_on(backends: &Backends<'_>, bytes: &[u8]) -> Result<Self> {
         let refused = |reason: String| {
             Error::parameter("program", format!("refused ({reason})"), "a file of a compiled function")
         };
-        let record: Record = serde_json::from_slice(bytes).map_err(|error| refused(error.to_string()))?;
-        if record.noren_program != FORMAT {
-            return Err(refused(format!("format {}", record.noren_program)));
+        let parcel = Parcel::<Function>::from_bytes(&(), bytes)?;
+        let text = parcel.single()?;
+        if digest_of(text) != parcel.fingerprint {
+            return Err(refused("a fingerprint of another function".to_owned()));
         }
-        let graph = Graph::from_json(&record.graph.to_string())?;
-        let options = Options { precision: Some(record.precision), dead_zone: record.dead_zone, ..Options::default() };
-        options.check()?;
-        let simple = simplified(&graph)?;
-        let parameters = bytes_of(&record.parameters).ok_or_else(|| refused("parameters".to_owned()))?;
-        let approximations = Approximations { error: record.error, dead_zone: record.dead_zone };
-        let slots = record.slots;
-        let target = match record.scheme {
-            Scheme::Ckks => {
-                let parameters = ckks::Parameters::from_bytes(&(), &parameters)?;
-                check_slots(slots, parameters.max_slots())?;
-                check_error(record.error)?;
-                let recording = Recording::new::<f64>(&simple, slots, approximations)?;
-                check_levels(recording.usage.depth, parameters.max_level())?;
-                Target::Ckks { parameters, approximations, recording }
-            }
-            Scheme::CkksBootstrapping => {
-                let parameters = bootstrapping::Parameters::from_bytes(&(), &parameters)?;
-                check_slots(slots, parameters.slots())?;
-                check_error(record.error)?;
-                Target::Deep(DeepPlan::with(&simple, parameters, slots, approximations)?.into())
-            }
-            Scheme::Bgv => {
-                let parameters = integers::Parameters::from_bytes(&(), &parameters)?;
-                parameters.check_rows()?;
-                if slots != parameters.row_slots() {
-                    return Err(refused(format!("{slots} slots")));
-                }
-                Target::Bgv { recording: Recording::new::<i64>(&simple, slots, Approximations::EXACT)?, parameters }
-            }
-            Scheme::Tfhe => {
-                columns::check(&simple)?;
-                Target::Tfhe { parameters: tfhe::Parameters::from_bytes(&(), &parameters)? }
-            }
-        };
-        Ok(Self::new(graph, simple, target, record.precision))
+        let Text { graph, scheme, plan, precision } =
+            serde_json::from_slice(text).map_err(|error| refused(error.to_string()))?;
+        let graph = Graph::from_json(&graph.to_string())?;
+        Options { precision: Some(precision), dead_zone: plan.dead_zone, ..Options::default() }.check()?;
+        let simple = Arc::new(simplified(&graph)?);
+        let plan = backends.read(&scheme, &simple, &plan)?;
+        Ok(Self { graph, simple, plan, precision })
     }
 
-    /// For each node the bound on the error of its elements, and that of each output, as the noise of CKKS is predicted;
-    /// nothing of exact schemes.
+    /// Evaluates the function in the clear, with the noise that the scheme would add: as the noise is modelled; exact schemes add
+    /// none.
     ///
     /// # Errors
-    /// None of programs that were compiled.
-    pub(super) fn predicted(&self) -> Result<Option<Predicted>> {
-        match &self.target {
-            Target::Ckks { parameters, approximations, recording } => {
-                let model = NoiseModel::new(parameters.clone(), None);
-                predicted(&self.simple, &model, recording, *approximations).map(Some)
-            }
-            Target::Deep(plan) => plan.predicted(&self.simple).map(Some),
-            Target::Bgv { .. } | Target::Tfhe { .. } => Ok(None),
-        }
+    /// [`CompileError::OutsideRange`].
+    pub fn simulate(&self, inputs: &[Vec<f64>], seed: &Seed) -> Result<Outcome> {
+        self.check_inputs(inputs)?;
+        self.plan.simulate(inputs, seed)
     }
 
     /// Checks inputs against their shapes, types and ranges.
@@ -307,27 +215,6 @@ impl Program {
     }
 }
 
-/// The bytes of a text in hexadecimal.
-fn bytes_of(text: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u8>> = text.chars().map(|digit| digit.to_digit(16).map(|digit| digit as u8)).collect();
-    let digits = digits.filter(|digits| digits.len().is_multiple_of(2))?;
-    Some(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
-}
-
-fn check_slots(found: usize, most: usize) -> Result<()> {
-    if found.is_power_of_two() && found <= most {
-        return Ok(());
-    }
-    Err(Error::parameter("slots", found, format!("a power of two up to {most}")))
-}
-
-fn check_error(found: f64) -> Result<()> {
-    if found > 0.0 && found.is_finite() {
-        return Ok(());
-    }
-    Err(Error::parameter("error of approximations", found, "finite, and above 0"))
-}
-
-fn check_levels(needed: usize, left: usize) -> Result<()> {
-    if needed <= left { Ok(()) } else { Err(Error::LevelExhausted { needed, left }) }
+fn digest_of(text: &[u8]) -> [u8; 32] {
+    *blake3::hash(text).as_bytes()
 }

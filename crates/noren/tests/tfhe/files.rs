@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use noren::Seed;
 use noren::error::Error;
-use noren::tfhe::{CompactKeys, Context, Encoding, Evaluator, Gate, KeyFile, ServerKeyFile};
+use noren::tfhe::{CompactKeys, Context, Decryptor, Encoding, Encryptor, Evaluator, Gate, KeyFile, ServerKeyFile};
 use noren::wire::{Form, Limits, Object};
 
 use crate::world::{INTEGERS_2_2, World, seed, small_spec};
@@ -42,11 +43,26 @@ fn keys_that_are_written_while_they_are_made_are_those_of_the_whole() {
         assert!(fs::read(&place.0).expect("the file") == whole, "{threads} threads");
         KeyFile::<CompactKeys>::read_file(&(), &place.0, &Limits::default()).expect("its own bytes");
 
-        let other = context.secret_key(&seed(8));
-        let refused = context.write_compact_keys(&seed(7), &other, &place.0);
-        assert!(matches!(refused, Err(Error::KeyMismatch { .. })));
+        let other = Context::new(small_spec(Encoding::Bits).build().expect("parameters")).expect("a context");
+        let refused = context.write_compact_keys(&seed(7), &other.secret_key(&seed(7)), &place.0);
+        assert!(matches!(refused, Err(Error::ParameterMismatch { .. })));
         assert!(fs::read(&place.0).expect("the file") == whole, "a refusal leaves the file as it was");
     }
+}
+
+#[test]
+fn keys_of_another_seed_are_for_the_secret_and_share_no_mask_with_those_of_another() {
+    let context = Context::new(small_spec(Encoding::Bits).build().expect("parameters")).expect("a context");
+    let [secret, other] = [7, 8].map(|byte| context.secret_key(&seed(byte)));
+    let keys = |secret| context.compact_keys(&seed(9), secret).expect("keys");
+    let masks = |keys: &CompactKeys| keys.to_bytes(context.parameters().torus(), Form::Packed);
+    assert!(masks(&keys(&secret)) != masks(&keys(&other)));
+    let server = Arc::new(context.expand(&keys(&secret)).expect("its own keys"));
+    assert_eq!(*server.owner(), secret.owner());
+    let encryptor = Encryptor::new(&context, &secret, seed(1)).expect("its own key");
+    let [x, y] = [true, false].map(|bit| encryptor.encrypt_bit(bit).expect("a bit"));
+    let found = Evaluator::new(&context, server).and_then(|ev| ev.gate(Gate::Nand, &x, &y)).expect("a gate");
+    assert!(Decryptor::new(&context, &secret).and_then(|own| own.decrypt_bit(&found)).expect("its own key"));
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Workloads in BGV and BFV.
 
 use noren::Seed;
-use noren::advisor::{Computation, Placement, SlotCircuit, SlotDraft};
+use noren::advisor::{Computation, Placement, SlotCircuit};
+use noren::cost::SlotDraft;
 use noren::schemes::integers::{
     Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Parameters, Scheme,
 };

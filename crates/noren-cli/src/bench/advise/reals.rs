@@ -1,8 +1,9 @@
 //! Workloads in CKKS.
 
-use noren::advisor::{Computation, Placement, SlotCircuit, SlotDraft};
+use noren::advisor::{Computation, Placement, SlotCircuit};
 use noren::bootstrapping::Preset;
 use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, Parameters};
+use noren::cost::SlotDraft;
 use noren_rlwe::keygen::KeyGenerator;
 
 use crate::bench::advise::step::Step;

@@ -1,6 +1,7 @@
 //! Workloads in TFHE.
 
-use noren::advisor::{Computation, TorusDraft, Values};
+use noren::advisor::{Computation, Values};
+use noren::backends::TorusDraft;
 use noren::radix::{Comparison, Evaluator, Integer, Operation};
 use noren::tfhe::{self, Context, Decryptor, Encryptor, Preset};
 

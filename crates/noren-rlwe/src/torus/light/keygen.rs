@@ -11,7 +11,7 @@ use crate::torus::light::keys::{Bodies, LightKeys, Part};
 use crate::torus::secret::TorusSecret;
 
 impl TorusKeyGenerator {
-    /// The light keys for this secret, which this generator made.
+    /// The light keys for this secret, which is that of this generator.
     ///
     /// Each row has uniform masks `A` and the body `sum_r A_r S_r + e + m`, with for m: the messages of the packed sample, `s
     /// 2^64 / B^j` each, one a coefficient; `-S_i(X^d) 2^64 / B^j` in the step of the trace of exponent d; `S_i S_r 2^64 / B^j` for
@@ -32,7 +32,7 @@ impl TorusKeyGenerator {
         let owner = self.owner(secret)?;
         let parameters = self.parameters.clone();
         let seed = Purpose::LightKeys.seed(&self.seed, &parameters.fingerprint());
-        let own = Self { parameters: parameters.clone(), seed };
+        let own = Self { parameters: parameters.clone(), seed, key: self.key };
         let public = own.seed.derive("uniform");
         let rows = GlweRows::new(product, secret.polynomials(), &own.seed, public.clone());
         let label = |part: Part| move |item, row| part.label(item, row);

@@ -148,13 +148,14 @@ impl Context {
         TorusKeyGenerator::new(self.parameters().torus(), seed).secret()
     }
 
-    /// The keys of the same seed in the form in which they travel: bodies alone, with the seed of the masks.
+    /// The keys for a secret in the form in which they travel: bodies alone, with the seed of the masks. The seed may be the
+    /// one that the secret was made from, and otherwise is used for nothing else.
     ///
     /// # Errors
-    /// [`Error::KeyMismatch`] if the secret is not that of the seed, [`Error::Parameters`] where parameters are of
+    /// [`Error::ParameterMismatch`] for a secret of other parameters, [`Error::Parameters`] where parameters are of
     /// light keys, [`Error::Memory`] if there is not memory for them.
     pub fn compact_keys(&self, seed: &Seed, secret: &TorusSecret) -> Result<CompactKeys> {
-        let generator = TorusKeyGenerator::new(self.parameters().torus(), seed);
+        let generator = TorusKeyGenerator::of_secret(self.parameters().torus(), seed, secret);
         memory::refusing(|| generator.compact(self.engine(), self.product(), secret))?
     }
 
@@ -167,14 +168,14 @@ impl Context {
         Ok(memory::refusing(|| keys.expand(self.server()))?)
     }
 
-    /// The keys of the same seed in the form in which they travel where parameters are of light keys: a tenth of the
+    /// As [`Context::compact_keys`], where parameters are of light keys: a tenth of the
     /// bytes, and of the work.
     ///
     /// # Errors
-    /// [`Error::KeyMismatch`] if the secret is not that of the seed, [`Error::Parameters`] where parameters are not of
+    /// [`Error::ParameterMismatch`] for a secret of other parameters, [`Error::Parameters`] where parameters are not of
     /// light keys, [`Error::Memory`] if there is not memory for them.
     pub fn light_keys(&self, seed: &Seed, secret: &TorusSecret) -> Result<LightKeys> {
-        let generator = TorusKeyGenerator::new(self.parameters().torus(), seed);
+        let generator = TorusKeyGenerator::of_secret(self.parameters().torus(), seed, secret);
         memory::refusing(|| generator.light(self.engine(), self.product(), secret))?
     }
 

@@ -100,7 +100,7 @@ impl Context {
             file::reserve(file, outline.encoded_len()).map_err(failed)?;
             let mut stream = Stream::begin(&outline, file).map_err(failed)?;
             stream.put(&first).map_err(failed)?;
-            let generator = TorusKeyGenerator::new(parameters.torus(), seed);
+            let generator = TorusKeyGenerator::of_secret(parameters.torus(), seed, secret);
             generator.stream_compact(self.engine(), self.product(), secret, (&mut stream, path))?;
             let bytes = stream.length();
             stream.finish().map_err(failed)?;

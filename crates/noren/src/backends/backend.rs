@@ -1,0 +1,305 @@
+//! A way to compute, and a plan of one.
+
+use std::any::Any;
+use std::fmt::{self, Debug};
+use std::sync::Arc;
+
+use noren_math::random::Seed;
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::security::Security;
+use noren_rlwe::wire::publish::Destination;
+use serde::{Deserialize, Serialize};
+
+use crate::backends::keys::{PartKind, SecretKey, ServerKeys};
+use crate::backends::options::Options;
+use crate::circuits::recorder::CircuitUsage;
+use crate::cost::price::{Party, Price};
+use crate::graph::dag::Graph;
+use crate::graph::interval::Interval;
+use crate::lowering::lowering::Approximations;
+
+/// A way to compute functions of arrays: a scheme, and how it is used.
+///
+/// A [`Plan`] has all that follows from a function: this only makes and reads plans. All of them are in
+/// [`Backends::ALL`](crate::backends::Backends::ALL).
+pub trait Backend: Debug + Sync {
+    /// Its name, for options and files.
+    fn name(&self) -> &'static str;
+
+    /// Whether results are exact; otherwise they are within an error bound.
+    fn is_exact(&self) -> bool;
+
+    /// The backend that takes less for the same wherever it has a plan: then this one is not chosen unless it is named.
+    fn unless(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether it has an operation: that of this node, on operands of these types and ranges.
+    fn evaluates(&self, graph: &Graph, at: usize) -> bool;
+
+    /// The smallest parameters for a function, which was [simplified](crate::graph).
+    ///
+    /// # Errors
+    /// [`CompileError`](crate::compiler::CompileError) for operations that it does not have, or a precision that it does not
+    /// reach.
+    fn plan(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Arc<dyn Plan>>;
+
+    /// The plan of a file: [`Plan::record`] gave the record.
+    ///
+    /// # Errors
+    /// A record of no plan for this function.
+    fn read(&'static self, graph: &Arc<Graph>, record: &Record) -> Result<Arc<dyn Plan>>;
+}
+
+/// A function with parameters of a backend: what is known of it before it runs, and the verbs of both halves.
+///
+/// Inputs and outputs are arrays in row-major order. What travels is a list of containers: [`Plan::encrypt`] and
+/// [`Running::run`] give them.
+pub trait Plan: Send + Sync {
+    /// The name of its backend.
+    fn backend(&self) -> &'static str;
+
+    /// What a file holds of it.
+    fn record(&self) -> Record;
+
+    /// The parameters: of the type that the scheme has for them.
+    fn parameters(&self) -> &dyn Any;
+
+    /// The parameters in words.
+    fn words(&self) -> String;
+
+    /// The security that the parameters promise for every key.
+    fn security(&self) -> Security;
+
+    /// The price of one run.
+    ///
+    /// # Errors
+    /// A machine without costs of the threads.
+    fn price(&self, client: &Party, server: &Party) -> Result<Price>;
+
+    /// The bounds on the errors of all nodes as the noise is predicted; none where results are exact.
+    ///
+    /// # Errors
+    /// None of plans that were made.
+    fn bounds(&self) -> Result<Option<Bounds>> {
+        Ok(None)
+    }
+
+    /// The base-two logarithm of the probability that any result is wrong; none where only the bounds of errors may fail.
+    ///
+    /// # Errors
+    /// None of plans that were made.
+    fn log2_failure(&self) -> Result<Option<f64>> {
+        Ok(None)
+    }
+
+    /// What is encrypted, and what happens, step by step.
+    ///
+    /// # Errors
+    /// None of plans that were made.
+    fn outline(&self) -> Result<Outline>;
+
+    /// The levels and keys that the server needs, as far as they depend on the function.
+    fn usage(&self) -> Option<&CircuitUsage> {
+        None
+    }
+
+    /// The objects that a secret key consists of.
+    fn secret_parts(&self) -> Vec<PartKind>;
+
+    /// The objects that the keys of the server consist of.
+    fn server_parts(&self) -> Vec<PartKind>;
+
+    /// Makes a secret key. The seed is as secret as the key.
+    ///
+    /// # Errors
+    /// Parameters whose rings cannot be made.
+    fn make_secret(&self, seed: &Seed) -> Result<SecretKey>;
+
+    /// Makes the keys of the server for a secret key; nothing in them decrypts.
+    ///
+    /// # Errors
+    /// A secret key of other parameters; [`Error::Insecure`](noren_rlwe::error::Error::Insecure) names a key whose modulus is too
+    /// large.
+    fn make_server_keys(&self, secret: &SecretKey, seed: &Seed) -> Result<ServerKeys>;
+
+    /// Makes the keys of the server straight into a file, as a whole or not at all; `progress` hears how many are done, of how
+    /// many, where there are several.
+    ///
+    /// # Errors
+    /// As [`Plan::make_server_keys`], and what writing refuses.
+    fn write_server_keys(
+        &self,
+        secret: &SecretKey,
+        seed: &Seed,
+        to: Destination<'_>,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<()> {
+        let keys = self.make_server_keys(secret, seed)?;
+        progress(1, 1);
+        keys.write_file(to)
+    }
+
+    /// Encrypts inputs: containers of ciphertexts.
+    ///
+    /// # Errors
+    /// A secret key of other parameters; what the encoder refuses.
+    fn encrypt(&self, secret: &SecretKey, inputs: &[Vec<f64>], seed: Seed) -> Result<Vec<Vec<u8>>>;
+
+    /// The server half with its keys.
+    ///
+    /// # Errors
+    /// Keys of other parameters; keys that are missing.
+    fn server(self: Arc<Self>, keys: &ServerKeys) -> Result<Box<dyn Running>>;
+
+    /// Decrypts outputs, with bounds on their errors.
+    ///
+    /// # Errors
+    /// Containers of other ciphertexts; what the decryptor refuses.
+    fn decrypt(&self, secret: &SecretKey, outputs: &[Vec<u8>]) -> Result<Outcome>;
+
+    /// Evaluates the function in the clear, with the noise that the scheme would add; exact schemes add none.
+    ///
+    /// # Errors
+    /// What the function is not defined for.
+    fn simulate(&self, inputs: &[Vec<f64>], seed: &Seed) -> Result<Outcome>;
+}
+
+impl fmt::Debug for dyn Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Plan({}, {})", self.backend(), self.words())
+    }
+}
+
+/// The server half of a plan, with its keys.
+pub trait Running: Send + Sync {
+    /// Evaluates the function on containers of [`Plan::encrypt`]: containers of its results.
+    ///
+    /// # Errors
+    /// Containers of other ciphertexts; what the evaluator refuses.
+    fn run(&self, inputs: &[Vec<u8>]) -> Result<Vec<Vec<u8>>>;
+}
+
+/// What a file holds of a plan beside the function.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// The bytes of the parameters, in hexadecimal.
+    pub parameters: String,
+    /// The slots of each ciphertext; 1 where elements are encrypted one by one.
+    pub slots: usize,
+    /// The absolute error of approximations; 0 of exact schemes.
+    pub error: f64,
+    /// Real numbers that are closer than this may compare either way.
+    pub dead_zone: Option<f64>,
+}
+
+/// The results of a function, after decryption.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// For each output its elements, in row-major order.
+    pub values: Vec<Vec<f64>>,
+    /// For each output a bound on the absolute error of its elements; 0 for exact schemes.
+    pub bounds: Vec<f64>,
+}
+
+impl Outcome {
+    /// Values without errors.
+    #[must_use]
+    pub fn exact(values: Vec<Vec<f64>>) -> Self {
+        Self { bounds: vec![0.0; values.len()], values }
+    }
+}
+
+/// Bounds on errors, as noise is predicted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bounds {
+    /// For each node the bound on the error of its elements, as far as it has ciphertexts.
+    pub nodes: Vec<Option<f64>>,
+    /// For each output.
+    pub outputs: Vec<f64>,
+}
+
+impl Bounds {
+    /// The largest bound of an output.
+    #[must_use]
+    pub fn largest(&self) -> f64 {
+        self.outputs.iter().copied().fold(0.0, f64::max)
+    }
+}
+
+/// What a plan does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outline {
+    /// The ciphertexts of all inputs.
+    pub ciphertexts: usize,
+    /// The slots of each; 0 where elements are encrypted one by one.
+    pub slots: usize,
+    /// The levels that inputs have, and with bootstraps those that results of bootstraps have, for the function.
+    pub levels: usize,
+    /// The rotations that have a key.
+    pub rotations: Vec<isize>,
+    /// What happens, in order.
+    pub steps: Vec<Step>,
+}
+
+/// A node of a function that does something.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Step {
+    /// The operation.
+    pub operation: String,
+    /// Where the function asks for it.
+    pub place: String,
+    /// The shape of the result.
+    pub shape: Vec<usize>,
+    /// Where its elements lie.
+    pub range: Interval,
+    /// The type of its elements, as the scheme holds them.
+    pub element: String,
+    /// The levels that are left after it.
+    pub level: usize,
+    /// The ciphertexts of the result.
+    pub ciphertexts: usize,
+    /// Products of ciphertexts.
+    pub products: usize,
+    /// Products with numbers in clear.
+    pub plain_products: usize,
+    /// Rotations.
+    pub rotations: usize,
+    /// Bootstraps.
+    pub bootstraps: usize,
+    /// The predicted bound on the error of its elements; 0 of exact schemes.
+    pub bound: f64,
+}
+
+impl Record {
+    /// Bytes of parameters, as a record holds them.
+    #[must_use]
+    pub fn hexadecimal(bytes: &[u8]) -> String {
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The bytes of the parameters.
+    ///
+    /// # Errors
+    /// A text that is not hexadecimal.
+    pub fn bytes(&self) -> Result<Vec<u8>> {
+        let digits: Option<Vec<u8>> =
+            self.parameters.chars().map(|digit| digit.to_digit(16).map(|digit| digit as u8)).collect();
+        let digits = digits.filter(|digits| digits.len().is_multiple_of(2));
+        let digits = digits.ok_or_else(|| Error::parameter("parameters", "other text", "bytes in hexadecimal"))?;
+        Ok(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+    }
+
+    /// How functions of real numbers are approximated.
+    ///
+    /// # Errors
+    /// An error that is not positive.
+    pub(crate) fn approximations(&self) -> Result<Approximations> {
+        let Self { error, dead_zone, .. } = *self;
+        if error > 0.0 && error.is_finite() {
+            return Ok(Approximations { error, dead_zone });
+        }
+        Err(Error::parameter("error of approximations", error, "finite, and above 0"))
+    }
+}

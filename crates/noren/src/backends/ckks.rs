@@ -1,0 +1,487 @@
+//! CKKS with as many levels as a function takes: levels, precision and slots that fit each other.
+
+use std::any::Any;
+use std::path::Path;
+use std::sync::Arc;
+
+use noren_math::random::Seed;
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::keys::{EvaluationKeys, SecretKey as RlweSecret};
+use noren_rlwe::security::Security;
+use noren_rlwe::wire::object::Object;
+use noren_rlwe::wire::reader::Limits;
+use noren_rlwe::wire::writer::Form;
+
+use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, Running};
+use crate::backends::keys::{Part, PartKind, SecretKey, ServerKeys, part};
+use crate::backends::options::Options;
+use crate::backends::parcel::single;
+use crate::backends::slots::{OnSlots, check_slots, evaluates, in_pool};
+use crate::circuits::recorder::CircuitUsage;
+use crate::cost::price::{Party, Price};
+use crate::cost::slots::{SlotDraft, Slots};
+use crate::graph::dag::Graph;
+use crate::lowering::error::CompileError;
+use crate::lowering::layout::Layout;
+use crate::lowering::lowering::{Approximations, Lowering, Source};
+use crate::lowering::recording::{Recording, slots_of};
+use crate::lowering::value::View;
+use crate::schemes::ckks::model::{ModelVector, NoiseModel};
+use crate::schemes::ckks::{self, CkksError};
+use crate::schemes::error::readable;
+
+/// The part of the precision that one approximation may take at first.
+pub(super) const SHARE_OF_APPROXIMATIONS: f64 = 1.0 / 16.0;
+
+/// How many bits more than the precision the scheme has at first: errors add up.
+const SPARE_BITS: f64 = 3.0;
+
+/// The part of the last bound that a bound must fall to, so that more bits count as a help.
+pub(super) const HELPS: f64 = 0.75;
+
+/// The factor from one precision to the next, and how many are tried, to say which is possible.
+const WIDER: f64 = 8.0;
+const WIDER_ROUNDS: usize = 12;
+
+/// How often parameters are tried.
+const MOST_ROUNDS: usize = 16;
+
+/// The part of the precision that the predicted bound may reach: bounds of ciphertexts differ a little from it.
+pub(super) const MARGIN: f64 = 0.9;
+
+/// CKKS: real numbers in slots, with an error bound.
+#[derive(Debug)]
+pub struct Ckks;
+
+/// Parameters of CKKS for a graph.
+struct CkksPlan {
+    parameters: ckks::Parameters,
+    on: OnSlots,
+}
+
+/// The server half.
+struct CkksServer {
+    plan: Arc<CkksPlan>,
+    ev: ckks::Evaluator,
+}
+
+impl CkksPlan {
+    /// The smallest parameters with which the error bounds of all outputs are within the precision that is asked for.
+    ///
+    /// # Errors
+    /// [`CompileError::Precision`] with the nearest precision that is possible, [`CompileError::Budget`] if none is; what the
+    /// graph cannot have in slots.
+    fn search(graph: &Arc<Graph>, options: &Options) -> Result<Self> {
+        let precision = options.precision_of(graph);
+        let refused = match Self::within(graph, options, precision)? {
+            Ok(plan) => return Ok(plan),
+            Err(refused) => refused,
+        };
+        let reason = format!("{}. Narrower ranges of inputs, fewer steps or a larger precision= help", refused.reason);
+        let mut wider = precision;
+        for _ in 0..WIDER_ROUNDS {
+            wider *= WIDER;
+            if Self::within(graph, options, wider)?.is_ok() {
+                let nearest = Self::nearest(graph, options, [precision, wider])?;
+                return Err(CompileError::Precision { wanted: precision, nearest, reason }.into());
+            }
+        }
+        Err(CompileError::Budget { levels: refused.levels, reason }.into())
+    }
+
+    /// The smallest precision that is found to be possible, by halving, between one that is not and one that is. It is told as it
+    /// was tried, in few digits.
+    fn nearest(graph: &Arc<Graph>, options: &Options, [mut refused, mut possible]: [f64; 2]) -> Result<f64> {
+        /// How often the interval is halved.
+        const HALVINGS: usize = 4;
+        for _ in 0..HALVINGS {
+            let middle = in_few_digits((refused * possible).sqrt());
+            match Self::within(graph, options, middle)? {
+                Ok(_) => possible = middle,
+                Err(_) => refused = middle,
+            }
+        }
+        let told = in_few_digits(possible);
+        // Rounding may have led to one that was not tried.
+        Ok(if told == possible || Self::within(graph, options, told)?.is_ok() { told } else { possible })
+    }
+
+    /// The smallest parameters with which the bounds are within a precision, or why there are none.
+    fn within(graph: &Arc<Graph>, options: &Options, precision: f64) -> Result<std::result::Result<Self, Refused>> {
+        let mut approximations =
+            Approximations { error: precision * SHARE_OF_APPROXIMATIONS, dead_zone: options.dead_zone };
+        let mut bits = SPARE_BITS - libm::log2(precision);
+        let mut max_abs = graph.outputs().iter().map(|&at| graph.node(at).range.magnitude()).fold(1.0, f64::max);
+        // The largest value that the first prime must hold, constants among them.
+        let mut room = max_abs;
+        let wanted = slots_of(graph);
+        let (mut slots, mut last) = (1, f64::INFINITY);
+        let mut refused = Refused { levels: 0, reason: "the bound did not settle".to_owned() };
+        // The slots depend on the ring, the levels on the slots, and the ring on the levels.
+        for _ in 0..MOST_ROUNDS {
+            let requirements = ckks::Requirements {
+                depth: refused.levels,
+                precision_bits: bits.max(1.0),
+                max_abs,
+                slots,
+                security: options.security,
+                ..ckks::Requirements::default()
+            };
+            let parameters = match ckks::Parameters::smallest(&requirements, room) {
+                Ok(parameters) => parameters,
+                Err(error @ Error::Parameters { .. }) => {
+                    return Ok(Err(Refused { reason: error.to_string(), ..refused }));
+                }
+                Err(error) => return Err(error),
+            };
+            slots = wanted.min(parameters.max_slots());
+            let recording = Recording::new::<f64>(graph, slots, approximations)?;
+            if recording.usage.depth > parameters.max_level() {
+                refused.levels = recording.usage.depth;
+                continue;
+            }
+            let model = NoiseModel::new(parameters.clone(), None);
+            let bound = match predicted(graph, &model, &recording, approximations) {
+                Ok(bounds) => bounds.largest(),
+                Err(error) => {
+                    let Some(CkksError::Overflow { value, .. }) = error.downcast_ref() else { return Err(error) };
+                    room = (2.0 * room).max(value.abs());
+                    refused.reason = format!("a constant or factor {} leaves the modulus", readable(*value));
+                    continue;
+                }
+            };
+            if bound <= precision * MARGIN {
+                return Ok(Ok(Self { parameters, on: OnSlots::new(Arc::clone(graph), approximations, recording) }));
+            }
+            if bound.is_infinite() {
+                // A message may have left its modulus: the first prime must hold more.
+                max_abs *= 4.0;
+                room = room.max(max_abs);
+                refused.reason = format!("intermediate results of up to {max_abs:e} leave the modulus");
+                continue;
+            }
+            // Where more bits do not help, polynomials are what is off.
+            let excess = bound / (precision * MARGIN);
+            if bound > last * HELPS {
+                approximations.error /= excess.clamp(1.5, 64.0);
+            } else {
+                bits += libm::log2(excess).max(0.5);
+            }
+            last = bound;
+        }
+        Ok(Err(refused))
+    }
+}
+
+/// Why there are no parameters.
+struct Refused {
+    /// The levels that the graph takes, as far as it was recorded.
+    levels: usize,
+    reason: String,
+}
+
+/// A number that is not below, of two digits.
+pub(super) fn in_few_digits(x: f64) -> f64 {
+    let exponent = libm::log10(x).floor() as i32 - 1;
+    let digits = (x / libm::pow(10.0, f64::from(exponent))).ceil();
+    // As the text is read, so that what is shown is what was tried.
+    format!("{digits:.0}e{exponent}").parse().unwrap_or(x)
+}
+
+/// Runs a graph on a model, with zeros as inputs.
+pub(super) fn predicted(
+    graph: &Graph,
+    model: &NoiseModel,
+    recording: &Recording,
+    approximations: Approximations,
+) -> Result<Bounds> {
+    let mut source = Modelled { model, level: model.parameters().max_level(), slots: recording.slots, inputs: None };
+    let mut nodes = vec![None; graph.nodes().len()];
+    let bound = |parts: &[ModelVector]| parts.iter().map(|part| model.error_bound(part)).fold(0.0, f64::max);
+    let outputs = Lowering::new(model, graph, recording.slots, approximations, &mut source)
+        .run(|node, parts, _: &Layout| nodes[node] = Some(bound(parts)))?;
+    Ok(Bounds { nodes, outputs: outputs.iter().map(|output| bound(&output.parts)).collect() })
+}
+
+/// Inputs of a model: given ones, or zeros.
+pub(super) struct Modelled<'a> {
+    pub(super) model: &'a NoiseModel,
+    /// The level of inputs.
+    pub(super) level: usize,
+    pub(super) slots: usize,
+    /// The nodes of inputs, and the inputs.
+    pub(super) inputs: Option<(&'a [usize], &'a [Vec<f64>])>,
+}
+
+impl Source<ModelVector> for Modelled<'_> {
+    fn view(&mut self, view: View) -> Result<Vec<ModelVector>> {
+        let range = encrypted_range(&view);
+        let input = |(nodes, inputs): (&[usize], &'_ [Vec<f64>])| {
+            let at = nodes.iter().position(|&node| node == view.free.input);
+            at.map(|at| view.pack(&inputs[at], self.slots))
+        };
+        let zeros = || vec![vec![view.free.padding(); self.slots]; view.layout.parts(self.slots)];
+        let vectors = self.inputs.and_then(input).unwrap_or_else(zeros);
+        vectors.iter().map(|slots| self.model.encrypt(slots, range, self.level)).collect()
+    }
+}
+
+/// Where all slots of a view lie.
+pub(super) fn encrypted_range(view: &View) -> [f64; 2] {
+    let padding = view.free.padding();
+    [view.free.range.low.min(padding), view.free.range.high.max(padding)]
+}
+
+impl Backend for Ckks {
+    fn name(&self) -> &'static str {
+        "ckks"
+    }
+
+    fn is_exact(&self) -> bool {
+        false
+    }
+
+    fn evaluates(&self, graph: &Graph, at: usize) -> bool {
+        evaluates(graph, at, true)
+    }
+
+    fn plan(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Arc<dyn Plan>> {
+        Ok(Arc::new(CkksPlan::search(graph, options)?))
+    }
+
+    fn read(&'static self, graph: &Arc<Graph>, record: &Record) -> Result<Arc<dyn Plan>> {
+        let parameters = ckks::Parameters::from_bytes(&(), &record.bytes()?)?;
+        let approximations = record.approximations()?;
+        check_slots(record.slots, parameters.max_slots())?;
+        let recording = Recording::new::<f64>(graph, record.slots, approximations)?;
+        let (needed, left) = (recording.usage.depth, parameters.max_level());
+        if needed > left {
+            return Err(Error::LevelExhausted { needed, left });
+        }
+        Ok(Arc::new(CkksPlan { parameters, on: OnSlots::new(Arc::clone(graph), approximations, recording) }))
+    }
+}
+
+impl Plan for CkksPlan {
+    fn backend(&self) -> &'static str {
+        Ckks.name()
+    }
+
+    fn record(&self) -> Record {
+        self.on.record(&self.parameters.to_bytes(&(), Form::Packed))
+    }
+
+    fn parameters(&self) -> &dyn Any {
+        &self.parameters
+    }
+
+    fn words(&self) -> String {
+        in_words(self.parameters.degree(), self.parameters.rlwe())
+    }
+
+    fn security(&self) -> Security {
+        self.parameters.rlwe().security()
+    }
+
+    fn price(&self, client: &Party, server: &Party) -> Result<Price> {
+        let limbs = SlotDraft::limbs_below(self.parameters.max_level(), self.on.recording.usage.depth);
+        self.on.draft(Slots::Reals, self.parameters.rlwe(), limbs).price(client, server)
+    }
+
+    fn bounds(&self) -> Result<Option<Bounds>> {
+        let model = NoiseModel::new(self.parameters.clone(), None);
+        predicted(&self.on.graph, &model, &self.on.recording, self.on.approximations).map(Some)
+    }
+
+    fn outline(&self) -> Result<Outline> {
+        Ok(self.on.outline(self.parameters.max_level(), "real", self.bounds()?.as_ref()))
+    }
+
+    fn usage(&self) -> Option<&CircuitUsage> {
+        Some(&self.on.recording.usage)
+    }
+
+    fn secret_parts(&self) -> Vec<PartKind> {
+        vec![secret_kind(&self.parameters)]
+    }
+
+    fn server_parts(&self) -> Vec<PartKind> {
+        let open = |path: &Path| -> Result<Arc<dyn Part>> {
+            Ok(part(ckks::KeyFile::<EvaluationKeys>::open(path, &Limits::default())?))
+        };
+        vec![PartKind::of::<ckks::KeyFile<EvaluationKeys>>(self.parameters.fingerprint()).opened_by(open)]
+    }
+
+    fn make_secret(&self, seed: &Seed) -> Result<SecretKey> {
+        secret_of(&self.parameters, seed)
+    }
+
+    fn make_server_keys(&self, secret: &SecretKey, seed: &Seed) -> Result<ServerKeys> {
+        let ckks::KeyFile { context, key } = secret.get::<ckks::KeyFile<RlweSecret>>(0)?;
+        let request = self.on.recording.usage.key_request(self.parameters.max_level())?;
+        let key = context.evaluation_keys(key, seed.clone(), &request, None)?;
+        Ok(ServerKeys::of(vec![part(ckks::KeyFile { context: context.clone(), key })]))
+    }
+
+    fn encrypt(&self, secret: &SecretKey, inputs: &[Vec<f64>], seed: Seed) -> Result<Vec<Vec<u8>>> {
+        encrypted(&self.on, secret, inputs, self.parameters.max_level(), seed)
+    }
+
+    fn server(self: Arc<Self>, keys: &ServerKeys) -> Result<Box<dyn Running>> {
+        let ckks::KeyFile { context, key } = keys.get::<ckks::KeyFile<EvaluationKeys>>(0)?;
+        let ev = ckks::Evaluator::new(context, Arc::new(key.clone()))?;
+        Ok(Box::new(CkksServer { plan: self, ev }))
+    }
+
+    fn decrypt(&self, secret: &SecretKey, outputs: &[Vec<u8>]) -> Result<Outcome> {
+        decrypted(&self.on, secret, outputs)
+    }
+
+    fn simulate(&self, inputs: &[Vec<f64>], seed: &Seed) -> Result<Outcome> {
+        let model = NoiseModel::new(self.parameters.clone(), Some(seed));
+        let (nodes, level) = (self.on.graph.inputs(), self.parameters.max_level());
+        let slots = self.on.recording.slots;
+        let mut source = Modelled { model: &model, level, slots, inputs: Some((&nodes, inputs)) };
+        let parts = self.on.run(&model, &mut source)?.concat();
+        let values: Vec<Vec<f64>> = parts.iter().map(|part| part.values().to_vec()).collect();
+        let errors: Vec<f64> = parts.iter().map(|part| model.error_bound(part)).collect();
+        self.on.unpacked(&values, &errors)
+    }
+}
+
+impl Running for CkksServer {
+    fn run(&self, inputs: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
+        let (on, context) = (&self.plan.on, self.ev.context());
+        let ckks::Ciphertexts(inputs) = ckks::Ciphertexts::from_bytes(context, single(inputs)?)?;
+        let mut source = on.stored(inputs, ckks::Ciphertext::slots)?;
+        let outputs = in_pool(&self.ev, || on.run(&self.ev, &mut source))?.concat();
+        Ok(vec![ckks::Ciphertexts(outputs).to_bytes(context, Form::Packed)])
+    }
+}
+
+/// Parameters of a ring in words.
+pub(super) fn in_words(degree: usize, parameters: &noren_rlwe::parameters::Parameters) -> String {
+    let (bits, security) = (parameters.log_qp(), parameters.security());
+    format!("degree {degree}, modulus of {bits:.0} bits, {security} security")
+}
+
+/// The secret key of these parameters.
+pub(super) fn secret_kind(parameters: &ckks::Parameters) -> PartKind {
+    PartKind::of::<ckks::KeyFile<RlweSecret>>(parameters.fingerprint())
+}
+
+/// A secret key of these parameters.
+pub(super) fn secret_of(parameters: &ckks::Parameters, seed: &Seed) -> Result<SecretKey> {
+    let context = ckks::Context::new(parameters.clone())?;
+    let key = context.generate_keys(seed.clone(), &ckks::KeyRequest::default())?.secret;
+    Ok(SecretKey::of(vec![part(ckks::KeyFile { context, key })]))
+}
+
+/// Inputs of a graph in ciphertexts of this level, in one container.
+pub(super) fn encrypted(
+    on: &OnSlots,
+    secret: &SecretKey,
+    inputs: &[Vec<f64>],
+    level: usize,
+    seed: Seed,
+) -> Result<Vec<Vec<u8>>> {
+    let ckks::KeyFile { context, key } = secret.get::<ckks::KeyFile<RlweSecret>>(0)?;
+    let (encoder, encryptor) = (ckks::Encoder::new(context), ckks::Encryptor::symmetric(context, key, seed)?);
+    let encrypt = |(view, slots): (usize, Vec<f64>)| {
+        let plaintext = encoder.encode(&slots, on.recording.slots, level)?;
+        encryptor.encrypt_in(&plaintext, encrypted_range(&on.recording.views[view]))
+    };
+    let ciphertexts = on.packed(inputs)?.into_iter().map(encrypt).collect::<Result<_>>()?;
+    Ok(vec![ckks::Ciphertexts(ciphertexts).to_bytes(context, Form::Packed)])
+}
+
+/// Outputs of a graph from their container, with the bounds that ciphertexts carry.
+pub(super) fn decrypted(on: &OnSlots, secret: &SecretKey, outputs: &[Vec<u8>]) -> Result<Outcome> {
+    let ckks::KeyFile { context, key } = secret.get::<ckks::KeyFile<RlweSecret>>(0)?;
+    let ckks::Ciphertexts(outputs) = ckks::Ciphertexts::from_bytes(context, single(outputs)?)?;
+    let decryptor = ckks::Decryptor::new(context, key)?;
+    let slots = outputs.iter().map(|output| decryptor.decrypt_real(output)).collect::<Result<Vec<_>>>()?;
+    let errors: Vec<f64> = outputs.iter().map(ckks::Ciphertext::error_bound).collect();
+    on.unpacked(&slots, &errors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backends::tests::{plan, run, toy};
+    use crate::graph::interval::Interval;
+    use crate::graph::operation::{Binary, Element, Function, Operation};
+
+    fn with_input(low: f64, high: f64, build: impl Fn(&mut Graph, usize) -> usize) -> Arc<Graph> {
+        let mut graph = Graph::default();
+        let range = Interval::new(low, high);
+        let x = Operation::Input { name: "x".into(), shape: vec![8], element: Element::Real, range };
+        let x = graph.push(x, "").expect("an input");
+        let output = build(&mut graph, x);
+        graph.finish(vec![output]).expect("an output");
+        Arc::new(graph)
+    }
+
+    fn with_constant(graph: &mut Graph, kind: Binary, x: usize, c: f64) -> usize {
+        let c = Operation::Constant { shape: vec![], element: Element::Real, values: vec![c] };
+        let c = graph.push(c, "").expect("a constant");
+        graph.push(Operation::Binary(kind, x, c), "").expect("an operation")
+    }
+
+    #[test]
+    fn constants_and_factors_fit_the_parameters() {
+        let square = |graph: &mut Graph, x| graph.push(Operation::Binary(Binary::Mul, x, x), "").expect("a square");
+        let function = |graph: &mut Graph, name, of| {
+            graph.push(Operation::Function { name, of, error: 0.0 }, "").expect("a function")
+        };
+        let scaled = |graph: &mut Graph, x| {
+            let x = with_constant(graph, Binary::Sub, x, 120.0);
+            let x = with_constant(graph, Binary::Mul, x, 1.0 / 15.0);
+            square(graph, x)
+        };
+        let shifted = |graph: &mut Graph, x| {
+            let x = with_constant(graph, Binary::Sub, x, 2000.0);
+            let x = with_constant(graph, Binary::Mul, x, 0.01);
+            with_constant(graph, Binary::Add, x, 0.5)
+        };
+        let graphs = [
+            with_input(60.0, 180.0, scaled),
+            with_input(35.0, 42.0, |graph, x| {
+                let x = with_constant(graph, Binary::Sub, x, 37.0);
+                square(graph, x)
+            }),
+            with_input(1990.0, 2010.0, shifted),
+            with_input(100.0, 101.0, |graph, x| function(graph, Function::Reciprocal, x)),
+            with_input(0.5, 0.5, |graph, x| function(graph, Function::Exp, x)),
+            with_input(-1e-6, 1e-6, |graph, x| {
+                let x = with_constant(graph, Binary::Add, x, 1.0);
+                function(graph, Function::Log, x)
+            }),
+        ];
+        for graph in graphs {
+            let range = graph.node(0).range;
+            let inputs = [(0..8).map(|i| range.low + (range.high - range.low) * f64::from(i) / 7.0).collect()];
+            let found = run(&plan(&graph, &toy("ckks")), &inputs);
+            let expected = graph.evaluate(&inputs).expect("values");
+            for (a, b) in found.values[0].iter().zip(&expected[0]) {
+                assert!((a - b).abs() <= found.bounds[0], "{a} for {b}, bound {}", found.bounds[0]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_nearest_precision_that_is_named_is_possible() {
+        let graph = with_input(-1.0, 1.0, |graph, x| with_constant(graph, Binary::Maximum, x, 0.2));
+        let options = Options { precision: Some(1e-3), ..Options::default() };
+        let error = CkksPlan::search(&graph, &options).err().expect("a precision that is not possible");
+        let Some(CompileError::Precision { nearest, .. }) = error.downcast_ref() else { panic!("{error}") };
+        assert!(*nearest > 1e-3 && readable(*nearest).to_string().parse() == Ok(*nearest), "{error}");
+        let options = Options { precision: Some(*nearest), ..options };
+        assert!(CkksPlan::search(&graph, &options).is_ok(), "{error}");
+    }
+
+    #[test]
+    fn few_digits_are_not_below() {
+        assert_eq!([1e-3, 1.01e-3, 0.1249, 99.5].map(in_few_digits), [1e-3, 1.1e-3, 0.13, 100.0]);
+    }
+}

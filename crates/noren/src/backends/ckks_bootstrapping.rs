@@ -1,0 +1,557 @@
+//! CKKS with bootstraps where levels run out: parameters for a graph, and the model of its noise.
+
+use std::any::Any;
+use std::path::Path;
+use std::slice;
+use std::sync::Arc;
+
+use noren_math::random::Seed;
+use noren_rlwe::error::{Error, Result, SchemeError};
+use noren_rlwe::keys::SecretKey as RlweSecret;
+use noren_rlwe::resources::Resources;
+use noren_rlwe::security::Security;
+use noren_rlwe::wire::file::directory_of;
+use noren_rlwe::wire::object::Object;
+use noren_rlwe::wire::publish::Destination;
+use noren_rlwe::wire::reader::Limits;
+use noren_rlwe::wire::writer::Form;
+
+use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, Running};
+use crate::backends::ckks::{
+    HELPS, MARGIN, Modelled, SHARE_OF_APPROXIMATIONS, decrypted, encrypted, in_few_digits, secret_kind, secret_of,
+};
+use crate::backends::keys::{Part, PartKind, SecretKey, ServerKeys, part};
+use crate::backends::options::Options;
+use crate::backends::parcel::single;
+use crate::backends::slots::{OnSlots, check_slots, evaluates};
+use crate::bootstrapping::{
+    self, BootstrapKeyFile, BootstrapKeys, BootstrapPlan, Bootstrapper, BootstrappingEvaluator, Footprint,
+    MAX_MAGNITUDE, Mode, Preset, WithBootstrapping,
+};
+use crate::circuits::recorder::CircuitUsage;
+use crate::circuits::renewing::{Renewable, Renewal, Renewing};
+use crate::cost::price::{Party, Price};
+use crate::cost::slots::{PROCESS_BYTES, SlotDraft, Slots};
+use crate::cost::work::Work;
+use crate::graph::dag::Graph;
+use crate::lowering::error::CompileError;
+use crate::lowering::layout::Layout;
+use crate::lowering::lowering::{Approximations, Lowering, Source};
+use crate::lowering::recording::{Recording, Renewed, slots_of};
+use crate::schemes::ckks;
+use crate::schemes::ckks::model::{ModelVector, NoiseModel};
+use crate::schemes::slots::SlotEvaluator;
+
+/// Bits from the expected largest error of a bootstrap to the bound that its result carries: bounds are up to two bits above, and
+/// expectations are right to about one (`docs/bootstrapping.md`, "The error of a result").
+const BOUND_BITS: f64 = 3.0;
+
+/// How often polynomials are made more precise.
+const MOST_ROUNDS: usize = 4;
+/// By how much they are then.
+const FINER: f64 = 1.0 / 16.0;
+
+/// The factor from one precision to the next, and how many are tried, to say which is possible.
+const WIDER: f64 = 2.0;
+/// The same where no bound was found.
+const MUCH_WIDER: f64 = 4.0;
+const WIDER_ROUNDS: usize = 4;
+
+/// Keys of bootstrapping that a client has in memory while it writes them: the peak of 478 MiB for `n16`, whose largest key has
+/// 114 MiB.
+const KEYS_AT_ONCE: u64 = 4;
+
+/// CKKS with bootstraps: real numbers in slots, with an error bound, for functions of any depth.
+#[derive(Debug)]
+pub struct CkksBootstrapping;
+
+/// Parameters of CKKS with bootstraps for a graph.
+struct DeepPlan {
+    parameters: bootstrapping::Parameters,
+    ckks: ckks::Parameters,
+    on: OnSlots,
+}
+
+/// The server half.
+struct DeepServer {
+    plan: Arc<DeepPlan>,
+    ev: BootstrappingEvaluator,
+}
+
+impl DeepPlan {
+    /// The first preset with which the error bounds of all outputs are within the precision that is asked for.
+    ///
+    /// # Errors
+    /// [`CompileError::Precision`] with the nearest precision that is possible; an intermediate result that may be too large to be
+    /// bootstrapped; what the graph cannot have in slots.
+    fn search(graph: &Arc<Graph>, options: &Options) -> Result<Self> {
+        let precision = options.precision_of(graph);
+        let nearest = match Self::within(graph, options, precision)? {
+            Ok(plan) => return Ok(plan),
+            Err(bound) => bound,
+        };
+        let reason = "bootstraps add errors of their own. Narrower ranges, fewer steps or a larger precision= help";
+        // Polynomials are less precise for a larger precision: it is named only once it was tried.
+        let (mut wider, factor) =
+            if nearest.is_finite() { (nearest / MARGIN, WIDER) } else { (precision * MUCH_WIDER, MUCH_WIDER) };
+        for _ in 0..WIDER_ROUNDS {
+            let nearest = in_few_digits(wider);
+            if Self::within(graph, options, nearest)?.is_ok() {
+                return Err(CompileError::Precision { wanted: precision, nearest, reason: reason.to_owned() }.into());
+            }
+            wider *= factor;
+        }
+        Err(Error::parameter("precision", precision, format!("a much larger one: {reason}")))
+    }
+
+    /// The first preset with which the bounds are within a precision, or the smallest bound that was found.
+    fn within(graph: &Arc<Graph>, options: &Options, precision: f64) -> Result<std::result::Result<Self, f64>> {
+        let presets: &[Preset] = match options.security {
+            Security::None => &[Preset::Toy],
+            Security::Bits128 => &[Preset::N16, Preset::N16Precise],
+            _ => {
+                let needed = "128 bits: presets of bootstrapping promise no more";
+                return Err(Error::parameter("security", options.security, needed));
+            }
+        };
+        let mut nearest = f64::INFINITY;
+        for preset in presets {
+            let slots = slots_of(graph).min(1 << preset.spec().log_slots);
+            let parameters = preset.spec_for(slots.ilog2())?.build()?;
+            let error = precision * SHARE_OF_APPROXIMATIONS;
+            let mut approximations = Approximations { error, dead_zone: options.dead_zone };
+            let mut last = f64::INFINITY;
+            for _ in 0..MOST_ROUNDS {
+                let plan = Self::with(graph, parameters.clone(), slots, approximations)?;
+                let bound = match plan.predicted() {
+                    Ok(bounds) => bounds.largest(),
+                    Err(error) if error.downcast_ref() == Some(&Overgrown) => f64::INFINITY,
+                    Err(error) => return Err(error),
+                };
+                nearest = nearest.min(bound);
+                if bound <= precision * MARGIN {
+                    return Ok(Ok(plan));
+                }
+                if bound.is_infinite() || bound > last * HELPS {
+                    break;
+                }
+                last = bound;
+                approximations.error *= FINER;
+            }
+        }
+        Ok(Err(nearest))
+    }
+
+    /// The plan with these parameters.
+    ///
+    /// # Errors
+    /// What the graph cannot have in slots.
+    fn with(
+        graph: &Arc<Graph>,
+        parameters: bootstrapping::Parameters,
+        slots: usize,
+        approximations: Approximations,
+    ) -> Result<Self> {
+        let recording = Recording::with_bootstraps(graph, slots, approximations, parameters.levels_left())?;
+        let ckks = parameters.ckks()?;
+        Ok(Self { parameters, ckks, on: OnSlots::new(Arc::clone(graph), approximations, recording) })
+    }
+
+    /// The bounds of a graph as its noise is predicted.
+    ///
+    /// # Errors
+    /// An intermediate result that may be too large to be bootstrapped.
+    fn predicted(&self) -> Result<Bounds> {
+        let model = Model::new(self.parameters.clone(), None)?;
+        let (graph, slots, approximations) = (&self.on.graph, self.on.recording.slots, self.on.approximations);
+        let mut nodes = vec![None; graph.nodes().len()];
+        let (mut source, ev) = (model.source(slots, None), Renewing::new(&model.noise, &model));
+        let outputs = Lowering::new(&ev, graph, slots, approximations, &mut source)
+            .run(|node, parts, _: &Layout| nodes[node] = Some(model.bound(parts)))?;
+        Ok(Bounds { nodes, outputs: outputs.iter().map(|output| model.bound(&output.parts)).collect() })
+    }
+}
+
+/// An intermediate result that would be small enough to be bootstrapped, but for the bound on its error.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(
+    "an intermediate result has an error bound above {MAX_MAGNITUDE}, and cannot be bootstrapped: use a larger precision="
+)]
+struct Overgrown;
+
+impl SchemeError for Overgrown {}
+
+/// The noise of CKKS with bootstraps.
+struct Model {
+    noise: NoiseModel,
+    parameters: bootstrapping::Parameters,
+    /// The expected largest error of a bootstrap of numbers up to 1.
+    expected: f64,
+}
+
+impl Model {
+    /// The model of parameters, with the noise of this seed, or none.
+    ///
+    /// # Errors
+    /// None of parameters that were built.
+    fn new(parameters: bootstrapping::Parameters, seed: Option<&Seed>) -> Result<Self> {
+        let expected = libm::exp2(-BootstrapPlan::new(&parameters)?.precision_bits(Mode::Real));
+        Ok(Self { noise: NoiseModel::new(parameters.ckks()?, seed), parameters, expected })
+    }
+
+    /// The inputs of nodes, or zeros.
+    fn source<'a>(
+        &'a self,
+        slots: usize,
+        inputs: Option<(&'a [usize], &'a [Vec<f64>])>,
+    ) -> impl Source<Renewable<ModelVector>> + 'a {
+        Renewed(Modelled { model: &self.noise, level: self.parameters.output_level(), slots, inputs })
+    }
+
+    /// The largest bound on the errors of vectors.
+    fn bound(&self, parts: &[Renewable<ModelVector>]) -> f64 {
+        parts.iter().map(|part| self.noise.error_bound(part.best())).fold(0.0, f64::max)
+    }
+}
+
+impl Renewal<NoiseModel> for Model {
+    fn left(&self, ev: &NoiseModel, x: &ModelVector) -> usize {
+        ev.level(x).saturating_sub(self.parameters.input_level())
+    }
+
+    fn most(&self) -> usize {
+        self.parameters.levels_left()
+    }
+
+    fn renew(&self, ev: &NoiseModel, x: &ModelVector) -> Result<ModelVector> {
+        let size = x.range().magnitude() + ev.error_bound(x);
+        if size.is_nan() || size > MAX_MAGNITUDE {
+            if x.range().magnitude() <= MAX_MAGNITUDE {
+                return Err(Overgrown.into());
+            }
+            let found = format!("an intermediate result of up to {size:e}");
+            let needed = format!("at most {MAX_MAGNITUDE}, to be bootstrapped: narrow the ranges of inputs, or scale");
+            return Err(Error::parameter("magnitude", found, needed));
+        }
+        // Larger messages are divided by a power of two on their way.
+        let expected = self.expected * libm::exp2(libm::log2(size).ceil().max(0.0));
+        // The largest of n normal numbers is about sqrt(2 ln n) deviations.
+        let deviations = (2.0 * libm::log(ev.slots(x).max(2) as f64)).sqrt();
+        ev.renewed(x, self.parameters.output_level(), expected / deviations, expected * libm::exp2(BOUND_BITS))
+    }
+}
+
+/// Renewal of ciphertexts, by a bootstrapper.
+impl Renewal<ckks::Evaluator> for bootstrapping::BootstrappingEvaluator {
+    fn left(&self, _: &ckks::Evaluator, x: &ckks::Ciphertext) -> usize {
+        self.levels_left(x)
+    }
+
+    fn most(&self) -> usize {
+        self.bootstrapper().levels_left()
+    }
+
+    fn renew(&self, _: &ckks::Evaluator, x: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
+        self.bootstrap(x)
+    }
+}
+
+impl Backend for CkksBootstrapping {
+    fn name(&self) -> &'static str {
+        "ckks-bootstrapping"
+    }
+
+    fn is_exact(&self) -> bool {
+        false
+    }
+
+    fn unless(&self) -> Option<&'static str> {
+        Some("ckks")
+    }
+
+    fn evaluates(&self, graph: &Graph, at: usize) -> bool {
+        evaluates(graph, at, true)
+    }
+
+    fn plan(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Arc<dyn Plan>> {
+        Ok(Arc::new(DeepPlan::search(graph, options)?))
+    }
+
+    fn read(&'static self, graph: &Arc<Graph>, record: &Record) -> Result<Arc<dyn Plan>> {
+        let parameters = bootstrapping::Parameters::from_bytes(&(), &record.bytes()?)?;
+        check_slots(record.slots, parameters.slots())?;
+        Ok(Arc::new(DeepPlan::with(graph, parameters, record.slots, record.approximations()?)?))
+    }
+}
+
+impl Plan for DeepPlan {
+    fn backend(&self) -> &'static str {
+        CkksBootstrapping.name()
+    }
+
+    fn record(&self) -> Record {
+        self.on.record(&self.parameters.to_bytes(&(), Form::Packed))
+    }
+
+    fn parameters(&self) -> &dyn Any {
+        &self.parameters
+    }
+
+    fn words(&self) -> String {
+        format!("bootstrapping {}", self.parameters.name())
+    }
+
+    fn security(&self) -> Security {
+        self.parameters.spec().security
+    }
+
+    fn price(&self, client: &Party, server: &Party) -> Result<Price> {
+        let limbs = SlotDraft::limbs_below(self.parameters.output_level(), self.on.recording.usage.depth);
+        let mut price = self.on.draft(Slots::Reals, self.ckks.rlwe(), limbs).price(client, server)?;
+        let bootstraps = self.on.recording.bootstraps() as f64;
+        add_bootstraps(&mut price, client, server, &self.parameters, Mode::Real, bootstraps)?;
+        Ok(price)
+    }
+
+    fn bounds(&self) -> Result<Option<Bounds>> {
+        self.predicted().map(Some)
+    }
+
+    fn outline(&self) -> Result<Outline> {
+        Ok(self.on.outline(self.parameters.levels_left(), "real", Some(&self.predicted()?)))
+    }
+
+    fn usage(&self) -> Option<&CircuitUsage> {
+        Some(&self.on.recording.usage)
+    }
+
+    fn secret_parts(&self) -> Vec<PartKind> {
+        vec![secret_kind(&self.ckks)]
+    }
+
+    fn server_parts(&self) -> Vec<PartKind> {
+        let open = |path: &Path| -> Result<Arc<dyn Part>> {
+            let resources = Resources::of_machine(directory_of(path));
+            Ok(part(BootstrapKeyFile::open(path, &Limits::default(), &resources, &mut |_| ())?))
+        };
+        vec![PartKind::of::<BootstrapKeyFile>(self.parameters.fingerprint()).opened_by(open)]
+    }
+
+    fn make_secret(&self, seed: &Seed) -> Result<SecretKey> {
+        secret_of(&self.ckks, seed)
+    }
+
+    fn make_server_keys(&self, secret: &SecretKey, seed: &Seed) -> Result<ServerKeys> {
+        let ckks::KeyFile { context, key } = secret.get::<ckks::KeyFile<RlweSecret>>(0)?;
+        let (parameters, request) = (self.parameters.clone(), self.request()?);
+        Footprint { disk: 0, ..Footprint::bootstrap(&parameters)? }.check(&Resources::of_machine(Path::new(".")))?;
+        let keys = BootstrapKeys::generate_for(context, &parameters, key, seed.clone(), &request, None)?;
+        Ok(ServerKeys::of(vec![part(BootstrapKeyFile { context: context.clone(), parameters, keys: Arc::new(keys) })]))
+    }
+
+    /// Holds one key at a time.
+    fn write_server_keys(
+        &self,
+        secret: &SecretKey,
+        seed: &Seed,
+        to: Destination<'_>,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<()> {
+        let ckks::KeyFile { context, key } = secret.get::<ckks::KeyFile<RlweSecret>>(0)?;
+        let mut hear = |made: bootstrapping::Progress| progress(made.done, made.of);
+        let request = self.request()?;
+        BootstrapKeyFile::generate(to, context, &self.parameters, key, seed.clone(), &request, &mut hear).map(|_| ())
+    }
+
+    fn encrypt(&self, secret: &SecretKey, inputs: &[Vec<f64>], seed: Seed) -> Result<Vec<Vec<u8>>> {
+        encrypted(&self.on, secret, inputs, self.parameters.output_level(), seed)
+    }
+
+    fn server(self: Arc<Self>, keys: &ServerKeys) -> Result<Box<dyn Running>> {
+        Ok(Box::new(DeepServer::new(self, keys)?))
+    }
+
+    fn decrypt(&self, secret: &SecretKey, outputs: &[Vec<u8>]) -> Result<Outcome> {
+        decrypted(&self.on, secret, outputs)
+    }
+
+    fn simulate(&self, inputs: &[Vec<f64>], seed: &Seed) -> Result<Outcome> {
+        let model = Model::new(self.parameters.clone(), Some(seed))?;
+        let nodes = self.on.graph.inputs();
+        let mut source = model.source(self.on.recording.slots, Some((&nodes, inputs)));
+        let parts = self.on.run(&Renewing::new(&model.noise, &model), &mut source)?.concat();
+        let values: Vec<Vec<f64>> = parts.iter().map(|part| part.best().values().to_vec()).collect();
+        let errors: Vec<f64> = parts.iter().map(|part| model.bound(slice::from_ref(part))).collect();
+        self.on.unpacked(&values, &errors)
+    }
+}
+
+impl DeepPlan {
+    /// The keys of the function beside those of bootstraps.
+    fn request(&self) -> Result<ckks::KeyRequest> {
+        self.on.recording.usage.key_request(self.parameters.output_level())
+    }
+}
+
+impl DeepServer {
+    fn new(plan: Arc<DeepPlan>, keys: &ServerKeys) -> Result<Self> {
+        let BootstrapKeyFile { context, parameters, keys } = keys.get(0)?;
+        let bootstrapper = Arc::new(Bootstrapper::new(context, parameters, Arc::clone(keys), Mode::Real)?);
+        let ev = ckks::Evaluator::new(context, Arc::clone(&keys.evaluation))?.with_bootstrapping(bootstrapper)?;
+        Ok(Self { plan, ev })
+    }
+}
+
+impl Running for DeepServer {
+    fn run(&self, inputs: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
+        let (on, context) = (&self.plan.on, self.ev.evaluator().context());
+        let ckks::Ciphertexts(inputs) = ckks::Ciphertexts::from_bytes(context, single(inputs)?)?;
+        let mut source = Renewed(on.stored(inputs, ckks::Ciphertext::slots)?);
+        let outputs = on.run(&Renewing::new(self.ev.evaluator(), &self.ev), &mut source)?;
+        let outputs = outputs.into_iter().flatten().map(|part| part.best().clone()).collect();
+        Ok(vec![ckks::Ciphertexts(outputs).to_bytes(context, Form::Packed)])
+    }
+}
+
+/// Adds bootstraps, and their keys.
+///
+/// # Errors
+/// A machine without costs of the threads.
+pub(crate) fn add_bootstraps(
+    price: &mut Price,
+    client: &Party,
+    server: &Party,
+    parameters: &bootstrapping::Parameters,
+    mode: Mode,
+    count: f64,
+) -> Result<()> {
+    let plan = BootstrapPlan::new(parameters)?;
+    let model = server.machine.cost_model(parameters.spec().log_n, server.threads)?;
+    let seconds = plan.seconds(mode, &model)?;
+    price.add_part("bootstraps of CKKS", count, count * seconds);
+    price.key_bytes += plan.disk_bytes();
+    price.server_memory += plan.memory_bytes();
+    let meter = client.meter(parameters.ckks()?.rlwe())?;
+    let work: Work = plan.keys().iter().map(|class| meter.keys_of(class)).sum();
+    price.keys_seconds += client.seconds(&work)?;
+    let key = |limbs: usize, digits: usize| 2 * (limbs * digits * parameters.degree() * size_of::<u64>()) as u64;
+    let largest = plan.keys().iter().map(|class| key(class.limbs + class.special, class.digits)).max();
+    price.client_memory = price.client_memory.max(PROCESS_BYTES + KEYS_AT_ONCE * largest.unwrap_or_default());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backends::tests::toy;
+    use crate::compiler::Program;
+    use crate::graph::interval::Interval;
+    use crate::graph::operation::{Binary, Element, Function, Operation, Reduction};
+
+    const COUNT: usize = 6;
+
+    fn input(graph: &mut Graph, name: &str, range: Interval) -> usize {
+        let input = Operation::Input { name: name.into(), shape: vec![COUNT], element: Element::Real, range };
+        graph.push(input, name).expect("an input")
+    }
+
+    /// `y <- (y + x) z / 2`, eight times, then a tanh that is deeper than the levels between two bootstraps, and a sum.
+    fn deep_graph() -> Graph {
+        let mut graph = Graph::default();
+        let [x, z] = ["x", "z"].map(|name| input(&mut graph, name, Interval::new(-1.0, 1.0)));
+        let mut push = |operation: Operation| graph.push(operation, "deep.py:1").expect("an operation");
+        let half = push(Operation::Constant { shape: vec![], element: Element::Real, values: vec![0.5] });
+        let mut y = x;
+        for _ in 0..8 {
+            let sum = push(Operation::Binary(Binary::Add, y, x));
+            let product = push(Operation::Binary(Binary::Mul, sum, z));
+            y = push(Operation::Binary(Binary::Mul, product, half));
+        }
+        let smooth = push(Operation::Function { name: Function::Tanh, of: y, error: 1e-4 });
+        let total = push(Operation::Reduce(Reduction::Sum, smooth, vec![0]));
+        graph.finish(vec![smooth, total]).expect("outputs");
+        graph
+    }
+
+    #[test]
+    fn deep_functions_run_with_the_bootstraps_that_were_planned() {
+        let options = Options { precision: Some(1e-2), ..toy("ckks-bootstrapping") };
+        let graph = Arc::new(deep_graph());
+        let plan = Arc::new(DeepPlan::search(&graph, &options).expect("a plan"));
+        let (outline, bound) = (plan.outline().expect("steps"), plan.predicted().expect("bounds").largest());
+        let bootstraps: usize = outline.steps.iter().map(|step| step.bootstraps).sum();
+        assert!(bootstraps >= 8 && bound <= 1e-2, "{outline:?}");
+        assert!(outline.steps.iter().all(|step| step.level <= outline.levels));
+
+        let seed = |byte: u8| Seed::from_bytes([byte; 32]);
+        let secret = plan.make_secret(&seed(1)).expect("a secret key");
+        let file = std::env::temp_dir().join(format!("noren-deep-{}", std::process::id()));
+        let mut heard = (0, 0);
+        let written =
+            plan.write_server_keys(&secret, &seed(2), Destination::keeping(&file), &mut |done, of| heard = (done, of));
+        written.expect("a file");
+        assert!(heard.0 > 10 && heard.0 == heard.1, "{heard:?}");
+        let keys = ServerKeys::open(&plan.server_parts(), &file).expect("its own file");
+        std::fs::remove_file(&file).expect("the file is there");
+        let made = plan.make_server_keys(&secret, &seed(2)).expect("keys");
+        assert!(made.to_bytes() == keys.to_bytes(), "keys of one seed");
+
+        let inputs = vec![vec![0.9, -1.0, 0.3, 1.0, -0.2, 0.0], vec![1.0, -1.0, -0.7, 0.4, 1.0, -1.0]];
+        let server = DeepServer::new(Arc::clone(&plan), &keys).expect("the same keys");
+        let reply =
+            server.run(&plan.encrypt(&secret, &inputs, seed(3)).expect("inputs")).expect("the levels do not end");
+        assert_eq!(server.ev.bootstraps(), bootstraps as u64);
+
+        let expected = graph.evaluate(&inputs).expect("values");
+        let found = plan.decrypt(&secret, &reply).expect("outputs");
+        assert!(found.bounds.iter().all(|bound| *bound <= 1e-2), "{:?}", found.bounds);
+        let simulated = plan.simulate(&inputs, &seed(4)).expect("a simulation");
+        for outcome in [found, simulated] {
+            for (values, expected) in outcome.values.iter().zip(&expected) {
+                values.iter().zip(expected).for_each(|(a, b)| assert!((a - b).abs() <= bound, "{a} for {b}"));
+            }
+        }
+    }
+
+    #[test]
+    fn functions_beyond_the_levels_of_secure_parameters_are_planned_with_bootstraps() {
+        let mut graph = Graph::default();
+        let [x, z] = ["x", "z"].map(|name| input(&mut graph, name, Interval::new(-1.0, 1.0)));
+        let product = |y, _| graph.push(Operation::Binary(Binary::Mul, y, z), "").expect("a product");
+        let y = (0..60).fold(x, product);
+        graph.finish(vec![y]).expect("an output");
+        let program = Program::compile(graph, &Options { precision: Some(1e-3), ..Options::default() });
+        let program = program.expect("a program with bootstraps");
+        assert_eq!(program.plan().backend(), "ckks-bootstrapping");
+        let explanation = program.explain().expect("an explanation");
+        // Two operands, of which z stays at the level of inputs: a bootstrap after each twelve products.
+        assert_eq!((explanation.levels, explanation.bootstraps), (12, 4));
+        assert!(explanation.price.parts.iter().any(|part| part.name == "bootstraps of CKKS" && part.count == 4.0));
+        assert!(explanation.others[0].refusal.contains("levels"), "{:?}", explanation.others);
+    }
+
+    /// A comparison that is too steep for the noise of bootstraps: its error bound grows beyond what they take.
+    #[test]
+    fn the_nearest_precision_that_is_named_is_possible() {
+        let mut graph = Graph::default();
+        let [x, z] = ["x", "z"].map(|name| input(&mut graph, name, Interval::new(-1.0, 1.0)));
+        let y = graph.push(Operation::Binary(Binary::Maximum, x, z), "").expect("a maximum");
+        graph.finish(vec![y]).expect("an output");
+        let (graph, options) = (Arc::new(graph), Options { precision: Some(1e-3), ..toy("ckks-bootstrapping") });
+        let error = DeepPlan::search(&graph, &options).err().expect("a precision that is not possible");
+        let Some(CompileError::Precision { nearest, .. }) = error.downcast_ref() else { panic!("{error}") };
+        assert!(*nearest > 1e-3, "{error}");
+        assert!(DeepPlan::search(&graph, &Options { precision: Some(*nearest), ..options }).is_ok(), "{error}");
+    }
+
+    #[test]
+    fn what_cannot_be_bootstrapped_is_refused_with_its_size() {
+        let mut graph = Graph::default();
+        let [x, z] = ["x", "z"].map(|name| input(&mut graph, name, Interval::new(-40.0, 40.0)));
+        let product = |y, _| graph.push(Operation::Binary(Binary::Mul, y, z), "").expect("a product");
+        let y = (0..4).fold(x, product);
+        graph.finish(vec![y]).expect("an output");
+        let message = Program::compile(graph, &toy("ckks-bootstrapping")).expect_err("numbers up to 64000").to_string();
+        assert!(message.contains("1024") && message.contains("narrow the ranges"), "{message}");
+    }
+}

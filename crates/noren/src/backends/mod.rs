@@ -1,0 +1,37 @@
+//! Ways to compute functions of arrays: each a [`Backend`], which makes [`Plan`]s.
+//!
+//! A plan has all that is known of a function before it runs, and the verbs of its two halves. What is above this room names
+//! no scheme: a backend is a file here and a line in [`Backends::ALL`].
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `backend` | [`Backend`], [`Plan`], [`Running`]: the traits |
+//! | `table` | [`Backends`]: all of them |
+//! | `options` | [`Options`]: what the caller chooses |
+//! | `keys`, `parcel` | keys of plans, and what travels between the halves |
+//! | `ckks`, `ckks_bootstrapping` | real numbers in slots, with an error bound |
+//! | `integers`, `bgv`, `bfv` | integers in slots |
+//! | `tfhe` | integers and truth values one by one |
+//! | `slots` | what backends on slots have in common |
+
+pub(crate) mod backend;
+mod bfv;
+mod bgv;
+mod ckks;
+pub(crate) mod ckks_bootstrapping;
+mod integers;
+pub(crate) mod keys;
+pub(crate) mod options;
+pub(crate) mod parcel;
+mod slots;
+pub(crate) mod table;
+#[cfg(test)]
+mod tests;
+pub(crate) mod tfhe;
+
+pub use backend::{Backend, Bounds, Outcome, Outline, Plan, Record, Running, Step};
+pub use keys::{Key, Part, PartKind, SecretKey, ServerKeys};
+pub use options::Options;
+pub use parcel::{Function, Inputs, KeysOfServer, Outputs, Parcel, Purpose, Secrets};
+pub use table::Backends;
+pub use tfhe::TorusDraft;

@@ -1,0 +1,141 @@
+//! Bytes that halves of a function exchange, in one container: kinds, digest, and any number of items.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::wire::kind::Kind;
+use noren_rlwe::wire::object::Object;
+use noren_rlwe::wire::reader::Reader;
+use noren_rlwe::wire::writer::Writer;
+use zeroize::Zeroize;
+
+/// The bytes of an item; each has items of their own of the container.
+const BYTES: u16 = 0x01;
+
+/// What a [`Parcel`] is for.
+pub trait Purpose {
+    /// The kind in its header.
+    const KIND: Kind;
+}
+
+/// The purposes of parcels.
+macro_rules! purposes {
+    ($($(#[$documentation:meta])+ $purpose:ident = $kind:ident;)+) => {$(
+        $(#[$documentation])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct $purpose;
+
+        impl Purpose for $purpose {
+            const KIND: Kind = Kind::$kind;
+        }
+    )+};
+}
+
+purposes! {
+    /// A compiled function: its JSON. The fingerprint is the BLAKE3 digest of the JSON.
+    Function = FUNCTION;
+    /// Encrypted inputs of a function; the fingerprint is that of the function, as of the others.
+    Inputs = FUNCTION_INPUTS;
+    /// Encrypted outputs of a function.
+    Outputs = FUNCTION_OUTPUTS;
+    /// The objects that the keys of a server consist of, where there are several; the fingerprint is that of their parameters.
+    KeysOfServer = FUNCTION_SERVER_KEYS;
+    /// The objects that a secret key consists of, where there are several.
+    Secrets = FUNCTION_SECRET_KEYS;
+}
+
+/// Items of bytes, such as containers of ciphertexts, for one purpose, of what a fingerprint names.
+pub struct Parcel<P: Purpose> {
+    /// The fingerprint.
+    pub fingerprint: [u8; 32],
+    /// The items: at least one.
+    pub items: Vec<Vec<u8>>,
+    purpose: PhantomData<P>,
+}
+
+impl<P: Purpose> Parcel<P> {
+    /// The parcel of these items.
+    #[must_use]
+    pub const fn new(fingerprint: [u8; 32], items: Vec<Vec<u8>>) -> Self {
+        Self { fingerprint, items, purpose: PhantomData }
+    }
+
+    /// The items, of which the others are wiped where they are secret.
+    #[must_use]
+    pub fn into_items(mut self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut self.items)
+    }
+
+    /// The only item.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for another number of items.
+    pub fn single(&self) -> Result<&[u8]> {
+        single(&self.items)
+    }
+}
+
+/// The only item of several.
+///
+/// # Errors
+/// [`Error::Length`] for another number of items.
+pub(super) fn single(items: &[Vec<u8>]) -> Result<&[u8]> {
+    match items {
+        [item] => Ok(item),
+        _ => Err(Error::Length { what: "containers", found: items.len(), needed: "1".to_owned() }),
+    }
+}
+
+impl<P: Purpose> fmt::Debug for Parcel<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Parcel({}, {} items)", P::KIND, self.items.len())
+    }
+}
+
+impl<P: Purpose> PartialEq for Parcel<P> {
+    fn eq(&self, other: &Self) -> bool {
+        self.fingerprint == other.fingerprint && self.items == other.items
+    }
+}
+
+impl<P: Purpose> Drop for Parcel<P> {
+    fn drop(&mut self) {
+        if P::KIND.is_secret() {
+            self.items.zeroize();
+        }
+    }
+}
+
+impl<P: Purpose> Object for Parcel<P> {
+    type Context = ();
+    const KIND: Kind = P::KIND;
+
+    fn needed_fingerprint((): &()) -> Option<[u8; 32]> {
+        None
+    }
+
+    fn fingerprint(&self, (): &()) -> [u8; 32] {
+        self.fingerprint
+    }
+
+    /// # Panics
+    /// If there is no item.
+    fn write<'a>(&'a self, (): &'a (), writer: &mut Writer<'a>) {
+        assert!(!self.items.is_empty(), "a parcel has an item");
+        for (at, item) in self.items.iter().enumerate() {
+            if at > 0 {
+                writer.next_item();
+            }
+            writer.bytes(BYTES, item.as_slice());
+        }
+    }
+
+    fn read((): &(), reader: &mut Reader<'_>) -> Result<Self> {
+        let mut items = vec![reader.take(BYTES)?.bytes()?.to_vec()];
+        while reader.next_item()? {
+            items.push(reader.take(BYTES)?.bytes()?.to_vec());
+        }
+        Ok(Self::new(reader.header().fingerprint, items))
+    }
+}

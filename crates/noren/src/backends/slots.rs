@@ -1,0 +1,190 @@
+//! What backends on slots have in common: inputs as slots, a run of the graph, slots as outputs.
+
+use std::sync::Arc;
+
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::parameters::Parameters;
+
+use crate::backends::backend::{Bounds, Outcome, Outline, Record, Step};
+use crate::cost::slots::{SlotDraft, Slots};
+use crate::graph::dag::Graph;
+use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
+use crate::graph::shape::indices;
+use crate::lowering::layout::Layout;
+use crate::lowering::lowering::{Approximations, Lowering, Output, Shared, Source};
+use crate::lowering::recording::{Recording, Stored};
+use crate::schemes::slots::SlotEvaluator;
+
+/// A graph on slots: how it is approximated, and what was recorded of it.
+pub(super) struct OnSlots {
+    pub(super) graph: Arc<Graph>,
+    pub(super) approximations: Approximations,
+    pub(super) recording: Recording,
+}
+
+/// Whether slots have the operation of a node: those of real numbers, or of integers.
+pub(super) fn evaluates(graph: &Graph, at: usize, reals: bool) -> bool {
+    let node = graph.node(at);
+    let truths = node.element == Element::Bool;
+    match &node.operation {
+        Operation::Input { .. } | Operation::Constant { .. } | Operation::Gather { .. } | Operation::Select(..) => true,
+        Operation::MatMul { .. } | Operation::Polynomial(..) => true,
+        Operation::Function { .. } => reals,
+        Operation::Table { .. } => false,
+        Operation::Unary(kind, _) => reals || !matches!(kind, Unary::Abs | Unary::Sign),
+        Operation::Reduce(kind, ..) => reals || matches!(kind, Reduction::Sum | Reduction::Product),
+        Operation::Binary(kind, ..) => match kind {
+            Binary::Add | Binary::Sub | Binary::Mul => true,
+            Binary::And | Binary::Or | Binary::Xor => truths,
+            Binary::Less | Binary::LessEqual | Binary::Greater | Binary::GreaterEqual => reals,
+            Binary::Maximum | Binary::Minimum => reals,
+            _ => false,
+        },
+    }
+}
+
+impl OnSlots {
+    pub(super) const fn new(graph: Arc<Graph>, approximations: Approximations, recording: Recording) -> Self {
+        Self { graph, approximations, recording }
+    }
+
+    /// What a file holds, with the bytes of parameters.
+    pub(super) fn record(&self, parameters: &[u8]) -> Record {
+        let Approximations { error, dead_zone } = self.approximations;
+        Record { parameters: Record::hexadecimal(parameters), slots: self.recording.slots, error, dead_zone }
+    }
+
+    /// A recorded graph, for its price.
+    pub(super) fn draft(&self, slots: Slots, parameters: &Parameters, limbs: Vec<usize>) -> SlotDraft {
+        let recording = &self.recording;
+        SlotDraft {
+            slots,
+            parameters: parameters.clone(),
+            usage: recording.usage.clone(),
+            limbs,
+            width: recording.slots,
+            inputs: recording.ciphertexts(),
+            results: recording.layouts.iter().map(|layout| layout.parts(recording.slots)).sum(),
+            runs: 1,
+        }
+    }
+
+    /// What is encrypted, and what happens, from inputs with this many levels.
+    pub(super) fn outline(&self, levels: usize, element: &str, bounds: Option<&Bounds>) -> Outline {
+        let recording = &self.recording;
+        let steps = recording.steps.iter().map(|step| {
+            let node = self.graph.node(step.node);
+            Step {
+                operation: node.operation.name(),
+                place: node.place.clone(),
+                shape: node.shape.clone(),
+                range: node.range,
+                element: element.to_owned(),
+                level: levels.saturating_sub(step.depth),
+                ciphertexts: step.ciphertexts,
+                products: step.counts.products,
+                plain_products: step.counts.plain_products,
+                rotations: step.counts.rotations,
+                bootstraps: step.bootstraps,
+                bound: bounds.and_then(|bounds| bounds.nodes[step.node]).unwrap_or(0.0),
+            }
+        });
+        Outline {
+            ciphertexts: recording.ciphertexts(),
+            slots: recording.slots,
+            levels,
+            rotations: recording.usage.rotations.keys().copied().collect(),
+            steps: steps.collect(),
+        }
+    }
+
+    /// The slots of all ciphertexts of inputs, each with the position of its view.
+    pub(super) fn packed(&self, inputs: &[Vec<f64>]) -> Result<Vec<(usize, Vec<f64>)>> {
+        let (nodes, recording) = (self.graph.inputs(), &self.recording);
+        let mut packed = Vec::with_capacity(recording.ciphertexts());
+        for (at, view) in recording.views.iter().enumerate() {
+            let input = nodes.iter().position(|&node| node == view.free.input);
+            let input = input.ok_or_else(|| Error::parameter("view", at, "one of an input"))?;
+            packed.extend(view.pack(&inputs[input], recording.slots).into_iter().map(|slots| (at, slots)));
+        }
+        Ok(packed)
+    }
+
+    /// The source of the ciphertexts that a client sent.
+    ///
+    /// # Errors
+    /// Another number of ciphertexts, or of slots.
+    pub(super) fn stored<C>(&self, inputs: Vec<C>, slots: impl Fn(&C) -> usize) -> Result<Stored<'_, C>> {
+        for ciphertext in &inputs {
+            check_length("slots of an input", slots(ciphertext), self.recording.slots)?;
+        }
+        Stored::new(&self.recording, inputs)
+    }
+
+    /// Runs the graph on an evaluator: the ciphertexts of each output, where they lie as was recorded; decryption looks for
+    /// elements there.
+    pub(super) fn run<E: Shared>(
+        &self,
+        ev: &E,
+        source: &mut dyn Source<E::Ciphertext>,
+    ) -> Result<Vec<Vec<E::Ciphertext>>> {
+        let recording = &self.recording;
+        let lowering = Lowering::new(ev, &self.graph, recording.slots, self.approximations, source);
+        let outputs: Vec<Output<_>> = lowering.run(|_, _, _| {})?;
+        let moved = outputs.iter().zip(&recording.layouts).find(|(found, known)| found.layout != **known);
+        if let Some((found, known)) = moved {
+            let needed = format!("{:?}, as was recorded", known.dimensions);
+            return Err(Error::parameter("layout of an output", format!("{:?}", found.layout.dimensions), needed));
+        }
+        // A sum of counts would hide one too many beside one too few.
+        check_length("outputs", outputs.len(), recording.layouts.len())?;
+        let counts = recording.layouts.iter().map(|layout| layout.parts(recording.slots));
+        let checked = |(output, count): (Output<_>, usize)| {
+            check_length("ciphertexts of an output", output.parts.len(), count)?;
+            Ok(output.parts)
+        };
+        outputs.into_iter().zip(counts).map(checked).collect()
+    }
+
+    /// The elements of all outputs in decrypted slots, whose ciphertexts lie one output after the other.
+    pub(super) fn unpacked(&self, slots: &[Vec<f64>], errors: &[f64]) -> Result<Outcome> {
+        let recording = &self.recording;
+        let parts = |layout: &Layout| layout.parts(recording.slots);
+        check_length("ciphertexts of the outputs", slots.len(), recording.layouts.iter().map(parts).sum())?;
+        slots.iter().try_for_each(|vector| check_length("slots of an output", vector.len(), recording.slots))?;
+        let mut start = 0;
+        let mut outcome = Outcome { values: Vec::new(), bounds: Vec::new() };
+        for (layout, &at) in recording.layouts.iter().zip(self.graph.outputs()) {
+            let count = parts(layout);
+            let own = &slots[start..start + count];
+            let element = |index: Vec<usize>| {
+                let address = layout.address(&index);
+                own[address / recording.slots][address % recording.slots]
+            };
+            outcome.values.push(indices(&self.graph.node(at).shape).map(element).collect());
+            outcome.bounds.push(errors[start..start + count].iter().copied().fold(0.0, f64::max));
+            start += count;
+        }
+        Ok(outcome)
+    }
+}
+
+/// Runs work on a thread of the evaluator, which otherwise hands each of its loops over to its threads, and waits.
+pub(super) fn in_pool<E: SlotEvaluator, T: Send>(ev: &E, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    match ev.engine() {
+        Some(engine) => engine.map(vec![work], |work| work()).swap_remove(0),
+        None => work(),
+    }
+}
+
+/// Refuses slots that no ciphertext of the parameters has.
+pub(super) fn check_slots(found: usize, most: usize) -> Result<()> {
+    if found.is_power_of_two() && found <= most {
+        return Ok(());
+    }
+    Err(Error::parameter("slots", found, format!("a power of two up to {most}")))
+}
+
+pub(super) fn check_length(what: &'static str, found: usize, needed: usize) -> Result<()> {
+    if found == needed { Ok(()) } else { Err(Error::Length { what, found, needed: needed.to_string() }) }
+}

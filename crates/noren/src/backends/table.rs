@@ -1,0 +1,112 @@
+//! All backends.
+
+use std::sync::Arc;
+
+use noren_rlwe::error::{Error, Result};
+
+use crate::backends::backend::{Backend, Plan, Record};
+use crate::backends::bfv::BFV;
+use crate::backends::bgv::BGV;
+use crate::backends::ckks::Ckks;
+use crate::backends::ckks_bootstrapping::CkksBootstrapping;
+use crate::backends::options::Options;
+use crate::backends::tfhe::Tfhe;
+use crate::graph::dag::Graph;
+use crate::graph::operation::Element;
+use crate::lowering::error::CompileError;
+
+/// Backends that a function may be compiled for.
+#[derive(Debug, Clone, Copy)]
+pub struct Backends<'a>(pub &'a [&'static dyn Backend]);
+
+impl Default for Backends<'_> {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
+impl Backends<'_> {
+    /// All of them.
+    pub const ALL: Backends<'static> = Backends(&[&Ckks, &CkksBootstrapping, &BGV, &BFV, &Tfhe]);
+
+    /// Their names.
+    #[must_use]
+    pub fn names(&self) -> Vec<&'static str> {
+        self.0.iter().map(|backend| backend.name()).collect()
+    }
+
+    /// The backend of this name.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] with all names.
+    pub fn named(&self, name: &str) -> Result<&'static dyn Backend> {
+        let found = self.0.iter().find(|backend| backend.name() == name);
+        found.copied().ok_or_else(|| Error::parameter("scheme", name, format!("auto, {}", self.names().join(", "))))
+    }
+
+    /// The plan of a backend for a graph.
+    ///
+    /// # Errors
+    /// As [`Backend::plan`]: an operation that it does not have is named with the backends that have it.
+    pub fn plan(&self, backend: &'static dyn Backend, graph: &Arc<Graph>, options: &Options) -> Result<Arc<dyn Plan>> {
+        backend.plan(graph, options).map_err(|error| self.named_in(error, backend, graph))
+    }
+
+    /// The plan of a file.
+    ///
+    /// # Errors
+    /// As [`Backend::read`], and a backend that there is not.
+    pub fn read(&self, name: &str, graph: &Arc<Graph>, record: &Record) -> Result<Arc<dyn Plan>> {
+        let backend = self.named(name)?;
+        backend.read(graph, record).map_err(|error| self.named_in(error, backend, graph))
+    }
+
+    /// What each backend but one makes of a graph: a plan, or why there is none. Integers are to be exact, and what another
+    /// backend does for less is not done twice.
+    pub(crate) fn plans(
+        &self,
+        graph: &Arc<Graph>,
+        options: &Options,
+        but: Option<&str>,
+    ) -> Vec<(&'static str, Result<Arc<dyn Plan>>)> {
+        let real =
+            graph.nodes().iter().zip(graph.needed()).any(|(node, needed)| needed && node.element == Element::Real);
+        let mut plans: Vec<(&'static str, Result<Arc<dyn Plan>>)> = Vec::new();
+        for &backend in self.0.iter().filter(|backend| Some(backend.name()) != but) {
+            let name = backend.name();
+            let has_plan = |cheaper: &str| {
+                but == Some(cheaper) || plans.iter().any(|(name, plan)| *name == cheaper && plan.is_ok())
+            };
+            let plan = if !real && !backend.is_exact() {
+                let needed =
+                    format!("real numbers: scheme=\"{name}\" computes with integers too, within an error bound");
+                Err(Error::parameter("scheme", "integers, which are to be exact", needed))
+            } else if let Some(cheaper) = backend.unless().filter(|cheaper| has_plan(cheaper)) {
+                let found = format!("a function that scheme=\"{cheaper}\" has the levels for");
+                Err(Error::parameter("scheme", found, "a deeper one: bootstraps only take time here"))
+            } else {
+                self.plan(backend, graph, options)
+            };
+            plans.push((name, plan));
+        }
+        plans
+    }
+
+    /// An error with the name of the backend, and of those that have an operation that it does not have.
+    fn named_in(&self, error: Error, backend: &'static dyn Backend, graph: &Graph) -> Error {
+        let Some(CompileError::Unsupported { node, place, operation, needed, .. }) = error.downcast_ref() else {
+            return error;
+        };
+        let has = |other: &&&'static dyn Backend| !backend.evaluates(graph, *node) && other.evaluates(graph, *node);
+        let others: Vec<String> =
+            self.0.iter().filter(has).map(|other| format!("scheme=\"{}\"", other.name())).collect();
+        let needed = match (&needed[..], others.is_empty()) {
+            ("", true) => "no scheme here does".to_owned(),
+            ("", false) => format!("use {}", others.join(" or ")),
+            (needed, true) => needed.to_owned(),
+            (needed, false) => format!("{needed}, or use {}", others.join(" or ")),
+        };
+        let (place, operation, scheme) = (place.clone(), operation.clone(), backend.name());
+        CompileError::Unsupported { node: *node, place, operation, scheme, needed }.into()
+    }
+}

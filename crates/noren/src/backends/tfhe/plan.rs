@@ -1,0 +1,281 @@
+//! Plans of graphs on columns.
+
+use std::any::Any;
+use std::sync::{Arc, OnceLock};
+
+use noren_math::random::Seed;
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::security::Security;
+use noren_rlwe::torus::circuit::keys::CompactCircuitKeys;
+use noren_rlwe::torus::keys::CompactKeys;
+use noren_rlwe::torus::secret::TorusSecret;
+use noren_rlwe::wire::object::Object;
+use noren_rlwe::wire::writer::Form;
+
+use crate::backends::backend::{Backend, Outcome, Outline, Plan, Record, Running, Step};
+use crate::backends::keys::{PartKind, SecretKey, ServerKeys, part};
+use crate::backends::options::Options;
+use crate::backends::slots::check_length;
+use crate::backends::tfhe::bootstraps::bootstraps;
+use crate::backends::tfhe::columns::{self, element_of};
+use crate::backends::tfhe::price::{BOOTSTRAPS_OF_CHOICE, TorusDraft};
+use crate::cost::price::{Party, Price};
+use crate::graph::dag::Graph;
+use crate::graph::operation::Operation;
+use crate::graph::shape::size;
+use crate::programs::columns::{Column, ColumnEvaluator, Columns};
+use crate::schemes::tfhe::{self, KeyFile};
+
+/// TFHE: integers and truth values one by one, exact: comparisons, quotients and tables too.
+#[derive(Debug)]
+pub struct Tfhe;
+
+/// A graph on columns.
+struct TfhePlan {
+    graph: Arc<Graph>,
+    parameters: tfhe::Parameters,
+    context: OnceLock<tfhe::Context>,
+}
+
+/// The server half.
+struct TfheServer {
+    plan: Arc<TfhePlan>,
+    ev: ColumnEvaluator,
+}
+
+/// The name of the set of digits of two bits.
+fn set(security: Security) -> &'static str {
+    if security == Security::None { "TOY_2_2" } else { "2_2" }
+}
+
+impl Backend for Tfhe {
+    fn name(&self) -> &'static str {
+        "tfhe"
+    }
+
+    fn is_exact(&self) -> bool {
+        true
+    }
+
+    fn evaluates(&self, graph: &Graph, at: usize) -> bool {
+        columns::evaluates(graph, at)
+    }
+
+    fn plan(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Arc<dyn Plan>> {
+        columns::check(graph)?;
+        Ok(Arc::new(TfhePlan::new(graph, tfhe::Preset::named(set(options.security))?.parameters()?)))
+    }
+
+    fn read(&'static self, graph: &Arc<Graph>, record: &Record) -> Result<Arc<dyn Plan>> {
+        columns::check(graph)?;
+        Ok(Arc::new(TfhePlan::new(graph, tfhe::Parameters::from_bytes(&(), &record.bytes()?)?)))
+    }
+}
+
+impl TfhePlan {
+    fn new(graph: &Arc<Graph>, parameters: tfhe::Parameters) -> Self {
+        Self { graph: Arc::clone(graph), parameters, context: OnceLock::new() }
+    }
+
+    /// The context, whose tables are made once.
+    fn context(&self) -> Result<&tfhe::Context> {
+        if let Some(context) = self.context.get() {
+            return Ok(context);
+        }
+        let context = tfhe::Context::new(self.parameters.clone())?;
+        Ok(self.context.get_or_init(|| context))
+    }
+
+    /// The nodes that an output depends on.
+    fn nodes(&self) -> impl Iterator<Item = usize> {
+        self.graph.needed().into_iter().enumerate().filter_map(|(at, needed)| needed.then_some(at))
+    }
+
+    fn samples(&self, at: usize) -> Result<usize> {
+        Ok(size(&self.graph.node(at).shape).unwrap_or(0) * element_of(&self.graph, at)?.digits(&self.parameters)?)
+    }
+
+    /// For its price: node after node, each with the elements of its result side by side.
+    fn draft(&self) -> Result<TorusDraft> {
+        let mut rounds = Vec::new();
+        for at in self.nodes() {
+            let node = self.graph.node(at);
+            if let Operation::Table { of, .. } = &node.operation {
+                rounds.push((1, BOOTSTRAPS_OF_CHOICE * self.samples(*of)? as f64));
+            } else if !matches!(node.operation, Operation::Constant { .. }) {
+                let found = bootstraps(&self.graph, at)?;
+                if found.rounds > 0 {
+                    rounds.push((found.rounds, found.bootstraps as f64 / found.rounds as f64));
+                }
+            }
+        }
+        Ok(TorusDraft {
+            set: set(self.security()),
+            rounds,
+            inputs: self.graph.inputs().into_iter().map(|at| self.samples(at)).sum::<Result<usize>>()?,
+            results: self.graph.outputs().iter().map(|&at| self.samples(at)).sum::<Result<usize>>()?,
+            runs: 1,
+        })
+    }
+
+    /// A column alone in a container.
+    fn container(&self, column: Column) -> Result<Vec<u8>> {
+        let shape = vec![column.count()];
+        Ok(Columns::new(shape, vec![(String::new(), column)])?.to_bytes(&self.parameters, Form::Packed))
+    }
+
+    fn column(&self, bytes: &[u8]) -> Result<Column> {
+        let mut columns = Columns::from_bytes(&self.parameters, bytes)?.into_columns();
+        check_length("columns of a container", columns.len(), 1)?;
+        columns.pop().ok_or_else(|| Error::parameter("columns", 0, 1))
+    }
+
+    /// The columns in containers, of the shapes of these nodes.
+    fn columns(&self, what: &'static str, containers: &[Vec<u8>], nodes: &[usize]) -> Result<Vec<Column>> {
+        check_length(what, containers.len(), nodes.len())?;
+        let column = |(bytes, &at): (&Vec<u8>, &usize)| {
+            let column = self.column(bytes)?;
+            check_length("elements of a column", column.count(), size(&self.graph.node(at).shape).unwrap_or(0))?;
+            let needed = element_of(&self.graph, at)?;
+            if column.element() != needed {
+                return Err(Error::parameter("elements of a column", column.element(), needed.to_string()));
+            }
+            Ok(column)
+        };
+        containers.iter().zip(nodes).map(column).collect()
+    }
+}
+
+impl Plan for TfhePlan {
+    fn backend(&self) -> &'static str {
+        Tfhe.name()
+    }
+
+    fn record(&self) -> Record {
+        let parameters = Record::hexadecimal(&self.parameters.to_bytes(&(), Form::Packed));
+        Record { parameters, slots: 1, error: 0.0, dead_zone: None }
+    }
+
+    fn parameters(&self) -> &dyn Any {
+        &self.parameters
+    }
+
+    fn words(&self) -> String {
+        self.parameters.to_string()
+    }
+
+    fn security(&self) -> Security {
+        self.parameters.spec().torus.security
+    }
+
+    fn price(&self, client: &Party, server: &Party) -> Result<Price> {
+        self.draft()?.price(client, server)
+    }
+
+    fn log2_failure(&self) -> Result<Option<f64>> {
+        let count: usize = self.nodes().map(|at| Ok(bootstraps(&self.graph, at)?.bootstraps)).sum::<Result<_>>()?;
+        Ok(Some(self.parameters.failure().log2 + libm::log2(count.max(1) as f64)))
+    }
+
+    fn outline(&self) -> Result<Outline> {
+        let graph = &self.graph;
+        let given =
+            |at: &usize| matches!(graph.node(*at).operation, Operation::Constant { .. } | Operation::Input { .. });
+        let step = |at: usize| {
+            let node = graph.node(at);
+            Ok(Step {
+                operation: node.operation.name(),
+                place: node.place.clone(),
+                shape: node.shape.clone(),
+                range: node.range,
+                element: element_of(graph, at)?.to_string(),
+                level: 0,
+                ciphertexts: size(&node.shape).unwrap_or(0),
+                products: 0,
+                plain_products: 0,
+                rotations: 0,
+                bootstraps: bootstraps(graph, at)?.bootstraps,
+                bound: 0.0,
+            })
+        };
+        let elements = |at: usize| size(&graph.node(at).shape).unwrap_or(0);
+        Ok(Outline {
+            ciphertexts: graph.inputs().into_iter().map(elements).sum(),
+            slots: 0,
+            levels: 0,
+            rotations: Vec::new(),
+            steps: self.nodes().filter(|at| !given(at)).map(step).collect::<Result<_>>()?,
+        })
+    }
+
+    fn secret_parts(&self) -> Vec<PartKind> {
+        vec![PartKind::of::<KeyFile<TorusSecret>>(self.parameters.fingerprint())]
+    }
+
+    /// Bootstrapping keys, and those of circuit bootstrapping for tables.
+    fn server_parts(&self) -> Vec<PartKind> {
+        let fingerprint = self.parameters.fingerprint();
+        let mut kinds = vec![PartKind::of::<KeyFile<CompactKeys>>(fingerprint)];
+        if columns::needs_circuit_keys(&self.graph) {
+            kinds.push(PartKind::of::<KeyFile<CompactCircuitKeys>>(fingerprint));
+        }
+        kinds
+    }
+
+    fn make_secret(&self, seed: &Seed) -> Result<SecretKey> {
+        let key = self.context()?.secret_key(seed);
+        Ok(SecretKey::of(vec![part(KeyFile { parameters: self.parameters.clone(), key })]))
+    }
+
+    fn make_server_keys(&self, secret: &SecretKey, seed: &Seed) -> Result<ServerKeys> {
+        let (context, parameters) = (self.context()?, &self.parameters);
+        let secret = &secret.get::<KeyFile<TorusSecret>>(0)?.key;
+        let key = context.compact_keys(seed, secret)?;
+        let mut parts = vec![part(KeyFile { parameters: parameters.clone(), key })];
+        if columns::needs_circuit_keys(&self.graph) {
+            let key = context.circuit_keys(seed, secret)?;
+            parts.push(part(KeyFile { parameters: parameters.clone(), key }));
+        }
+        Ok(ServerKeys::of(parts))
+    }
+
+    fn encrypt(&self, secret: &SecretKey, inputs: &[Vec<f64>], seed: Seed) -> Result<Vec<Vec<u8>>> {
+        let encryptor = tfhe::Encryptor::new(self.context()?, &secret.get::<KeyFile<TorusSecret>>(0)?.key, seed)?;
+        let container = |(values, at): (&Vec<f64>, usize)| {
+            let values: Vec<i128> = values.iter().map(|&x| x as i128).collect();
+            self.container(Column::encrypt(&encryptor, element_of(&self.graph, at)?, &values)?)
+        };
+        inputs.iter().zip(self.graph.inputs()).map(container).collect()
+    }
+
+    fn server(self: Arc<Self>, keys: &ServerKeys) -> Result<Box<dyn Running>> {
+        let context = self.context()?;
+        let server = context.expand(&keys.get::<KeyFile<CompactKeys>>(0)?.key)?;
+        let mut ev = tfhe::Evaluator::new(context, Arc::new(server))?;
+        if columns::needs_circuit_keys(&self.graph) {
+            let circuit = context.expand_circuit(&keys.get::<KeyFile<CompactCircuitKeys>>(1)?.key)?;
+            ev = ev.with_circuit_keys(Arc::new(circuit))?;
+        }
+        Ok(Box::new(TfheServer { plan: self, ev: ColumnEvaluator::new(ev) }))
+    }
+
+    fn decrypt(&self, secret: &SecretKey, outputs: &[Vec<u8>]) -> Result<Outcome> {
+        let decryptor = tfhe::Decryptor::new(self.context()?, &secret.get::<KeyFile<TorusSecret>>(0)?.key)?;
+        let columns = self.columns("columns of the outputs", outputs, self.graph.outputs())?;
+        let decrypt = |column: Column| Ok(column.decrypt(&decryptor)?.into_iter().map(|x| x as f64).collect());
+        columns.into_iter().map(decrypt).collect::<Result<_>>().map(Outcome::exact)
+    }
+
+    fn simulate(&self, inputs: &[Vec<f64>], _: &Seed) -> Result<Outcome> {
+        self.graph.evaluate(inputs).map(Outcome::exact)
+    }
+}
+
+impl Running for TfheServer {
+    fn run(&self, inputs: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
+        let plan = &self.plan;
+        let inputs = plan.columns("columns of the inputs", inputs, &plan.graph.inputs())?;
+        let outputs = columns::run(&plan.graph, &self.ev, &inputs)?;
+        outputs.into_iter().map(|column| plan.container(column)).collect()
+    }
+}

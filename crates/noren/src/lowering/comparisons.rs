@@ -1,0 +1,192 @@
+//! Comparisons of real numbers, and what follows from them, by approximate signs.
+
+use std::sync::{Arc, PoisonError};
+
+use noren_rlwe::error::Result;
+
+use crate::circuits::polynomial::Polynomial;
+use crate::graph::interval::{Interval, power_of_two_above};
+use crate::graph::operation::{Binary, Element};
+use crate::lowering::elementwise::Shaped;
+use crate::lowering::lowering::{Lowering, Shared};
+use crate::lowering::number::Number;
+use crate::lowering::signs::Signs;
+use crate::lowering::value::{Operand, Value};
+
+impl<E: Shared> Lowering<'_, E> {
+    /// Whether a relation holds, 1 or 0, of numbers that are not closer than the dead zone.
+    pub(super) fn comparison(
+        &mut self,
+        at: usize,
+        kind: Binary,
+        a: Shaped<E>,
+        b: Shaped<E>,
+    ) -> Result<Operand<E::Ciphertext>> {
+        let (a, b) = match kind {
+            Binary::Greater | Binary::GreaterEqual => (a, b),
+            Binary::Less | Binary::LessEqual => (b, a),
+            _ => return Err(self.refusal(at, "compare integers for equality")),
+        };
+        self.check_real(at)?;
+        let difference = self.difference(at, a, b)?;
+        let zone = self.dead_zone(at)?;
+        let size = unit(difference.bounds);
+        let signs = self.signs(Some((zone / size).min(0.5)), 2.0 * self.approximations.error)?;
+        let parts = self.side_by_side(difference.parts.len(), |part| {
+            let step = self.sign_of(&difference.parts[part], size, &signs, true)?;
+            Ok(self.ev.with_errors(step, &[], signs.error() / 2.0))
+        })?;
+        let layout = difference.layout.clone().blurred();
+        Ok(Operand::Value(self.made(parts, layout, Interval::new(0.0, 1.0)).into()))
+    }
+
+    /// The sign of numbers that are not closer to zero than the dead zone.
+    pub(super) fn sign(&mut self, at: usize, x: Shaped<E>) -> Result<Operand<E::Ciphertext>> {
+        self.check_real(at)?;
+        let x = self.value(x, None)?;
+        let (zone, size) = (self.dead_zone(at)?, unit(x.bounds));
+        let signs = self.signs(Some((zone / size).min(0.5)), self.approximations.error)?;
+        let parts = self.side_by_side(x.parts.len(), |part| {
+            let sign = self.sign_of(&x.parts[part], size, &signs, false)?;
+            Ok(self.ev.with_errors(sign, &[], signs.error()))
+        })?;
+        Ok(Operand::Value(self.made(parts, x.layout.clone(), Interval::new(-1.0, 1.0)).into()))
+    }
+
+    /// `|x| = x sign(x)`, within the error of approximations for all x.
+    pub(super) fn abs(&mut self, at: usize, x: Shaped<E>) -> Result<Operand<E::Ciphertext>> {
+        self.check_real(at)?;
+        let x = self.value(x, None)?;
+        if x.bounds.low >= 0.0 {
+            return Ok(Operand::Value(x));
+        }
+        let size = unit(x.bounds);
+        let signs = self.signs(None, self.approximations.error / size)?;
+        let error = size * signs.product_error();
+        let parts = self.side_by_side(x.parts.len(), |part| {
+            let x = &x.parts[part];
+            let product = self.ev.mul(x, &self.sign_of(x, size, &signs, false)?)?;
+            Ok(self.ev.with_errors(product, &[], error))
+        })?;
+        Ok(Operand::Value(self.made(parts, x.layout.clone(), x.bounds.abs()).into()))
+    }
+
+    /// The larger, `b + (a - b) [a > b]`, or the smaller, `a - (a - b) [a > b]`, within the error of approximations.
+    pub(super) fn extreme(
+        &mut self,
+        at: usize,
+        kind: Binary,
+        a: Shaped<E>,
+        b: Shaped<E>,
+    ) -> Result<Operand<E::Ciphertext>> {
+        let difference = self.difference(at, a.clone(), b.clone())?;
+        let (size, signs) = self.signs_of_differences(at, difference.bounds)?;
+        let error = size * signs.product_error() / 2.0;
+        let parts = self.side_by_side(difference.parts.len(), |part| {
+            let x = &difference.parts[part];
+            let product = self.ev.mul(x, &self.sign_of(x, size, &signs, true)?)?;
+            Ok(self.ev.with_errors(product, &[], error))
+        })?;
+        let bounds = Interval::new(0.0, difference.bounds.high.max(0.0));
+        let excess = Operand::Value(self.made(parts, difference.layout.clone(), bounds).into());
+        match kind {
+            Binary::Maximum => self.combined(at, Binary::Add, b, (at, excess)),
+            _ => self.combined(at, Binary::Sub, a, (at, excess)),
+        }
+    }
+
+    /// The larger or smaller of two vectors whose slots lie in `bounds`.
+    pub(super) fn extreme_of_slots(
+        &self,
+        kind: Binary,
+        a: &E::Ciphertext,
+        b: &E::Ciphertext,
+        bounds: Interval,
+        (size, signs): &(f64, Arc<Signs>),
+    ) -> Result<E::Ciphertext> {
+        let difference = self.ev.sub(a, b)?;
+        let excess = self.ev.mul(&difference, &self.sign_of(&difference, *size, signs, true)?)?;
+        let excess = self.ev.with_errors(excess, &[], size * signs.product_error() / 2.0);
+        let result = if kind == Binary::Maximum { self.ev.add(b, &excess)? } else { self.ev.sub(a, &excess)? };
+        Ok(self.ev.with_range(result, bounds.into()))
+    }
+
+    /// The largest difference, and signs with which half of differences times them have the error of approximations.
+    ///
+    /// # Errors
+    /// Integers, which have no approximate signs.
+    pub(super) fn signs_of_differences(&self, at: usize, bounds: Interval) -> Result<(f64, Arc<Signs>)> {
+        self.check_real(at)?;
+        let size = unit(bounds);
+        Ok((size, self.signs(None, 2.0 * self.approximations.error / size)?))
+    }
+
+    /// The sign of `x / size`, or whether it is positive, as a number from 0 to 1.
+    fn sign_of(&self, x: &E::Ciphertext, size: f64, signs: &Signs, step: bool) -> Result<E::Ciphertext> {
+        let mut x = if size == 1.0 { x.clone() } else { self.ev.mul_scalar(x, E::Scalar::number(1.0 / size))? };
+        let last = signs.stages().len() - 1;
+        for (at, stage) in signs.stages().iter().enumerate() {
+            if step && at == last {
+                let mut coefficients: Vec<f64> = stage.coefficients().iter().map(|c| c / 2.0).collect();
+                coefficients[0] += 0.5;
+                let half = Polynomial::chebyshev(coefficients)?;
+                x = E::Scalar::on_interval(self.ev, &half, [-1.0, 1.0], &x)?;
+                x = self.ev.with_range(x, [0.0, 1.0]);
+            } else {
+                x = E::Scalar::on_interval(self.ev, stage, [-1.0, 1.0], &x)?;
+                x = self.ev.with_range(x, [-1.0, 1.0]);
+            }
+        }
+        Ok(x)
+    }
+
+    /// The polynomials for this dead zone, or for products, within this error.
+    fn signs(&self, zone: Option<f64>, error: f64) -> Result<Arc<Signs>> {
+        let key = (zone.map(f64::to_bits), error.to_bits());
+        let mut known = self.signs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(signs) = known.get(&key) {
+            return Ok(signs.clone());
+        }
+        let signs = Arc::new(match zone {
+            Some(zone) => Signs::new(zone, error)?,
+            None => Signs::of_products(error)?,
+        });
+        known.insert(key, signs.clone());
+        Ok(signs)
+    }
+
+    fn difference(&mut self, at: usize, a: Shaped<E>, b: Shaped<E>) -> Result<Arc<Value<E::Ciphertext>>> {
+        match self.combined(at, Binary::Sub, a, b)? {
+            // The bounds of the node are those of its result, not of the difference.
+            Operand::Value(value) => Ok(value),
+            _ => Err(self.refusal(at, "compute it before the function is compiled")),
+        }
+    }
+
+    fn dead_zone(&self, at: usize) -> Result<f64> {
+        self.approximations.dead_zone.filter(|zone| *zone > 0.0).ok_or_else(|| {
+            self.refusal(
+                at,
+                "comparisons of real numbers are approximate: state dead_zone=d, so that numbers closer than d may compare \
+                 either way, or use integers",
+            )
+        })
+    }
+
+    fn check_real(&self, at: usize) -> Result<()> {
+        let operands = self.graph.node(at).operation.operands();
+        let reals = operands.iter().any(|&of| self.graph.node(of).element == Element::Real);
+        if reals || E::Scalar::REAL { Ok(()) } else { Err(self.refusal(at, "")) }
+    }
+}
+
+/// A power of two that is not below the absolute values of an interval.
+fn unit(bounds: Interval) -> f64 {
+    let magnitude = bounds.magnitude();
+    if magnitude <= 1.0 && magnitude > 0.5 { 1.0 } else { scaled(magnitude) }
+}
+
+/// The smallest power of two that is not below a number, below 1 too.
+fn scaled(magnitude: f64) -> f64 {
+    if magnitude > 1.0 { power_of_two_above(magnitude) } else { libm::exp2(libm::log2(magnitude.max(1e-9)).ceil()) }
+}

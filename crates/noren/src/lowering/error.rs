@@ -1,0 +1,81 @@
+//! Errors of compiled functions.
+
+use noren_rlwe::error::SchemeError;
+
+use crate::graph::dag::Graph;
+use crate::graph::error::prefix;
+use crate::schemes::error::readable;
+
+/// Errors of compiled functions.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompileError {
+    /// An operation that the scheme does not have.
+    #[error("{}{scheme} does not evaluate {operation}: {needed}", prefix(place))]
+    Unsupported {
+        /// The node.
+        node: usize,
+        /// Where the function asks for it.
+        place: String,
+        /// The operation.
+        operation: String,
+        /// The scheme.
+        scheme: &'static str,
+        /// What to do instead.
+        needed: String,
+    },
+    /// A precision that the function does not reach.
+    #[error(
+        "precision {} was asked for, the nearest that is possible is {}: {reason}", readable(*wanted), readable(*nearest)
+    )]
+    Precision {
+        /// The absolute error that was asked for.
+        wanted: f64,
+        /// The smallest error bound that was found.
+        nearest: f64,
+        /// What limits it.
+        reason: String,
+    },
+    /// A function that takes more levels than any parameters have, or whose results no modulus holds.
+    #[error("the function takes {levels} levels, one after the other: {reason}")]
+    Budget {
+        /// The levels.
+        levels: usize,
+        /// What limits them, and what is possible.
+        reason: String,
+    },
+    /// A function that no scheme evaluates.
+    #[error("no scheme evaluates the function.{}", reasons.iter().map(|(scheme, reason)| format!("\n{scheme}: {reason}")).collect::<String>())]
+    Refused {
+        /// The schemes, and the reason of each.
+        reasons: Vec<(&'static str, String)>,
+    },
+    /// A value that is outside of the range that was declared for its input.
+    #[error(
+        "input {input:?}: element {index} is {}, the declared range is [{}, {}]: declare a wider range and compile again, \
+         or clip the values", readable(*value), readable(*low), readable(*high)
+    )]
+    OutsideRange {
+        /// The name of the input.
+        input: String,
+        /// The position of the value, in row-major order.
+        index: usize,
+        /// The value.
+        value: f64,
+        /// The declared range.
+        low: f64,
+        /// The declared range.
+        high: f64,
+    },
+}
+
+impl SchemeError for CompileError {}
+
+impl CompileError {
+    /// [`CompileError::Unsupported`] for a node, by a scheme that its [plan](crate::backends) names; `needed` is empty where only
+    /// another scheme helps.
+    pub(crate) fn unsupported(graph: &Graph, node: usize, needed: &str) -> Self {
+        let (place, operation) = (graph.node(node).place.clone(), graph.node(node).operation.name());
+        Self::Unsupported { node, place, operation, scheme: "this scheme", needed: needed.to_owned() }
+    }
+}

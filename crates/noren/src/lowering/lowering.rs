@@ -1,0 +1,339 @@
+//! From the nodes of a graph to operations on slots, on any evaluator.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+
+use noren_rlwe::error::{Error, Result};
+
+use crate::graph::dag::Graph;
+use crate::graph::interval::Interval;
+use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
+use crate::lowering::error::CompileError;
+use crate::lowering::layout::{Fill, Layout};
+use crate::lowering::number::Number;
+use crate::lowering::signs::Signs;
+use crate::lowering::value::{Free, Operand, Value, View};
+use crate::schemes::slots::SlotEvaluator;
+
+/// The ciphertexts of inputs.
+pub(crate) trait Source<C>: Sync {
+    /// The ciphertexts of a view.
+    ///
+    /// # Errors
+    /// A view that there is not.
+    fn view(&mut self, view: View) -> Result<Vec<C>>;
+}
+
+/// How comparisons and functions are approximated.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Approximations {
+    /// The absolute error of smooth functions that name none.
+    pub(crate) error: f64,
+    /// Comparisons of numbers that are closer than this may have any result; none are compiled without it.
+    pub(crate) dead_zone: Option<f64>,
+}
+
+impl Approximations {
+    /// Integers need none.
+    pub(crate) const EXACT: Self = Self { error: 0.0, dead_zone: None };
+}
+
+/// An evaluator whose vectors threads share.
+pub(crate) trait Shared:
+    SlotEvaluator<Scalar: Number, Ciphertext: Send + Sync, Plaintext: Send + Sync> + Sync
+{
+}
+
+impl<E> Shared for E where E: SlotEvaluator<Scalar: Number, Ciphertext: Send + Sync, Plaintext: Send + Sync> + Sync {}
+
+/// A result of a function: its ciphertexts, and where its elements lie.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Output<C> {
+    pub(crate) parts: Vec<C>,
+    pub(crate) layout: Layout,
+}
+
+/// Polynomials of signs, by the bits of the dead zone and of the error.
+type KnownSigns = HashMap<(Option<u64>, u64), Arc<Signs>>;
+
+/// A run of a graph on an evaluator.
+pub(crate) struct Lowering<'a, E: SlotEvaluator> {
+    pub(super) ev: &'a E,
+    pub(super) graph: &'a Graph,
+    pub(super) slots: usize,
+    pub(super) approximations: Approximations,
+    source: &'a mut dyn Source<E::Ciphertext>,
+    /// Polynomials of signs, by the dead zone (none for products) and the error: several nodes need the same.
+    pub(super) signs: Mutex<KnownSigns>,
+    consumers: Vec<Vec<usize>>,
+}
+
+impl<'a, E: Shared> Lowering<'a, E> {
+    /// A run on ciphertexts of this many slots.
+    pub(crate) fn new(
+        ev: &'a E,
+        graph: &'a Graph,
+        slots: usize,
+        approximations: Approximations,
+        source: &'a mut dyn Source<E::Ciphertext>,
+    ) -> Self {
+        Self { ev, graph, slots, approximations, source, signs: Mutex::default(), consumers: graph.consumers() }
+    }
+
+    /// Runs all nodes that an output depends on; `done` hears of the ciphertexts of each.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] for operations that slots do not have; what the evaluator refuses.
+    pub(crate) fn run(
+        mut self,
+        mut done: impl FnMut(usize, &[E::Ciphertext], &Layout),
+    ) -> Result<Vec<Output<E::Ciphertext>>> {
+        let needed = self.graph.needed();
+        let mut left: Vec<usize> = self.consumers.iter().map(Vec::len).collect();
+        self.graph.outputs().iter().for_each(|&output| left[output] += 1);
+        let mut results: Vec<Option<Operand<E::Ciphertext>>> = vec![None; self.graph.nodes().len()];
+        for at in (0..results.len()).filter(|&at| needed[at]) {
+            let result = self.node(at, &results)?;
+            let result = self.narrowed(at, result);
+            if let Operand::Value(value) = &result {
+                self.check_value(at, value)?;
+                done(at, &value.parts, &value.layout);
+            }
+            results[at] = Some(result);
+            for operand in self.graph.node(at).operation.operands() {
+                left[operand] -= 1;
+                if left[operand] == 0 {
+                    results[operand] = None;
+                }
+            }
+        }
+        let outputs = self.graph.outputs().to_vec();
+        outputs.into_iter().map(|at| self.output(at, &results)).collect()
+    }
+
+    /// The result of a node, with its range told to the evaluator where every slot holds an element.
+    fn narrowed(&self, at: usize, result: Operand<E::Ciphertext>) -> Operand<E::Ciphertext> {
+        let value = match result {
+            Operand::Value(value) => value,
+            other => return other,
+        };
+        let bounds = value.bounds.clipped(self.graph.node(at).range);
+        if bounds == value.bounds || !value.layout.is_full() {
+            return Operand::Value(value);
+        }
+        let (parts, layout) = match Arc::try_unwrap(value) {
+            Ok(value) => (value.parts, value.layout),
+            Err(value) => (value.parts.clone(), value.layout.clone()),
+        };
+        Operand::Value(self.made(parts, layout, bounds).into())
+    }
+
+    fn output(&mut self, at: usize, results: &[Option<Operand<E::Ciphertext>>]) -> Result<Output<E::Ciphertext>> {
+        let value = match self.operand(at, results)? {
+            Operand::Value(value) => value,
+            Operand::Free(free) => self.view(free, &self.graph.node(at).shape.clone(), None)?,
+            Operand::Constant(_) => return Err(self.refusal(at, "return it without encryption")),
+        };
+        self.check_value(at, &value)?;
+        Ok(Output { parts: value.parts.clone(), layout: value.layout.clone() })
+    }
+
+    fn operand(&self, at: usize, results: &[Option<Operand<E::Ciphertext>>]) -> Result<Operand<E::Ciphertext>> {
+        results[at].clone().ok_or_else(|| self.refusal(at, "a node before its use"))
+    }
+
+    fn node(&mut self, at: usize, results: &[Option<Operand<E::Ciphertext>>]) -> Result<Operand<E::Ciphertext>> {
+        let node = self.graph.node(at);
+        let operand = |at: usize| self.operand(at, results);
+        Ok(match &node.operation {
+            Operation::Input { .. } => Operand::Free(Free { input: at, positions: None, range: node.range }),
+            Operation::Constant { values, .. } => Operand::Constant(values.clone().into()),
+            Operation::Gather { of, positions, .. } => {
+                let operand = operand(*of)?;
+                self.gather(at, *of, operand, positions)?
+            }
+            Operation::Unary(kind, of) => {
+                let x = operand(*of)?;
+                match kind {
+                    Unary::Neg => self.scaled((*of, x), -1.0)?,
+                    Unary::Not => {
+                        let negative = self.scaled((*of, x), -1.0)?;
+                        self.shifted(at, (at, negative), 1.0)?
+                    }
+                    Unary::Abs => self.abs(at, (*of, x))?,
+                    Unary::Sign => self.sign(at, (*of, x))?,
+                }
+            }
+            Operation::Binary(kind, a, b) => {
+                let (a, b) = ((*a, operand(*a)?), (*b, operand(*b)?));
+                match kind {
+                    Binary::Add | Binary::Sub | Binary::Mul => self.combined(at, *kind, a, b)?,
+                    Binary::Maximum | Binary::Minimum => self.extreme(at, *kind, a, b)?,
+                    Binary::And if node.element == Element::Bool => self.combined(at, Binary::Mul, a, b)?,
+                    Binary::Or | Binary::Xor if node.element == Element::Bool => self.either(at, *kind, a, b)?,
+                    kind if kind.compares() => self.comparison(at, *kind, a, b)?,
+                    _ => return Err(self.refusal(at, "")),
+                }
+            }
+            Operation::Select(condition, a, b) => {
+                let operands = [(*condition, operand(*condition)?), (*a, operand(*a)?), (*b, operand(*b)?)];
+                self.selected(at, operands)?
+            }
+            Operation::MatMul { of, columns, matrix } => {
+                let x = self.value((*of, operand(*of)?), None)?;
+                Operand::Value(self.matrix_product(at, &x, *columns, matrix)?.into())
+            }
+            Operation::Reduce(kind, of, axes) => {
+                let x = self.value((*of, operand(*of)?), None)?;
+                Operand::Value(self.reduced(at, *kind, x, axes)?)
+            }
+            Operation::Polynomial(of, coefficients) => {
+                let x = self.value((*of, operand(*of)?), None)?;
+                Operand::Value(self.polynomial(at, &x, coefficients)?.into())
+            }
+            Operation::Function { name, of, error } => {
+                let x = self.value((*of, operand(*of)?), None)?;
+                Operand::Value(self.function(at, *of, &x, *name, *error)?.into())
+            }
+            Operation::Table { .. } => return Err(self.refusal(at, "")),
+        })
+    }
+
+    fn reduced(
+        &mut self,
+        at: usize,
+        kind: Reduction,
+        x: Arc<Value<E::Ciphertext>>,
+        axes: &[usize],
+    ) -> Result<Arc<Value<E::Ciphertext>>> {
+        let shape = &self.graph.node(self.graph.node(at).operation.operands()[0]).shape;
+        let absent: Vec<usize> = axes.iter().copied().filter(|&axis| x.layout.find(axis).is_none()).collect();
+        let mut x = x;
+        // The outermost first: once it is gone, the next is outermost, and sums over the outermost are copies.
+        while let Some(dimension) =
+            x.layout.dimensions.iter().rposition(|d| d.axis.is_some_and(|axis| axes.contains(&axis)))
+        {
+            x = match kind {
+                Reduction::Sum => self.sum(&x, dimension)?.into(),
+                Reduction::Product => self.product(&x, dimension)?.into(),
+                Reduction::Maximum | Reduction::Minimum => self.extreme_of(at, kind, &x, dimension)?.into(),
+            };
+        }
+        // Axes that the layout lacks hold copies.
+        let count: usize = absent.iter().map(|&axis| shape[axis]).product();
+        if count > 1 {
+            x = self.copies_reduced(kind, &x, count)?.into();
+        }
+        let name = |axis: usize| axis - axes.iter().filter(|&&gone| gone < axis).count();
+        let layout = x.layout.clone().renamed(name);
+        Ok(Arc::new(self.made(x.parts.clone(), layout, x.bounds)))
+    }
+
+    /// An operand as ciphertexts; those of an input in this layout, or in one that suits what follows.
+    pub(super) fn value(
+        &mut self,
+        (at, operand): (usize, Operand<E::Ciphertext>),
+        layout: Option<Layout>,
+    ) -> Result<Arc<Value<E::Ciphertext>>> {
+        match operand {
+            Operand::Value(value) => Ok(value),
+            Operand::Free(free) => {
+                self.view(free, &self.graph.node(at).shape.clone(), layout.or_else(|| Some(self.suited(at))))
+            }
+            Operand::Constant(_) => Err(self.refusal(at, "compute it before the function is compiled")),
+        }
+    }
+
+    /// The ciphertexts of elements of an input.
+    pub(super) fn view(
+        &mut self,
+        free: Free,
+        shape: &[usize],
+        layout: Option<Layout>,
+    ) -> Result<Arc<Value<E::Ciphertext>>> {
+        let order: Vec<usize> = (0..shape.len()).collect();
+        let fill = self.fill_of(&free);
+        let layout = layout.unwrap_or_else(|| Layout::of_axes(shape, &order, fill));
+        let bounds = if layout.is_full() { free.range } else { free.range.hull(Interval::point(free.padding())) };
+        let view = View { free, shape: shape.to_vec(), layout: layout.clone() };
+        let parts = self.source.view(view)?;
+        Ok(Arc::new(self.made(parts, layout, bounds)))
+    }
+
+    /// The contents of slots without an element of an input.
+    pub(super) fn fill_of(&self, free: &Free) -> Fill {
+        if free.padding() == 0.0 { Fill::Zeros } else { Fill::Unknown }
+    }
+
+    /// The layout of an input that suits what is done with it: axes along which elements are summed lie outermost, because sums
+    /// over the outermost dimension are in all its slots.
+    pub(super) fn suited(&self, at: usize) -> Layout {
+        let node = self.graph.node(at);
+        let outermost = self.summed(at, &mut HashSet::new());
+        let (inner, outer): (Vec<usize>, Vec<usize>) =
+            (0..node.shape.len()).partition(|axis| !outermost.contains(axis));
+        let padding = 0.0f64.clamp(node.range.low, node.range.high);
+        let fill = if padding == 0.0 { Fill::Zeros } else { Fill::Unknown };
+        Layout::of_axes(&node.shape, &[inner, outer].concat(), fill)
+    }
+
+    /// The axes of a node along which it, or a result of the same shape, is summed first.
+    pub(super) fn summed(&self, at: usize, seen: &mut HashSet<usize>) -> Vec<usize> {
+        /// How many nodes are looked at.
+        const MOST: usize = 256;
+        let axes = self.graph.node(at).shape.len();
+        for &consumer in &self.consumers[at] {
+            if seen.len() >= MOST || !seen.insert(consumer) {
+                continue;
+            }
+            let node = self.graph.node(consumer);
+            let found = match &node.operation {
+                Operation::Reduce(_, _, reduced) => reduced.clone(),
+                Operation::MatMul { .. } => vec![axes - 1],
+                Operation::Gather { .. } => continue,
+                _ => {
+                    let missing = node.shape.len().saturating_sub(axes);
+                    self.summed(consumer, seen).into_iter().filter_map(|axis| axis.checked_sub(missing)).collect()
+                }
+            };
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        Vec::new()
+    }
+
+    /// Refuses a result whose ciphertexts are not those of its layout: its elements would be looked for in others.
+    fn check_value(&self, at: usize, value: &Value<E::Ciphertext>) -> Result<()> {
+        if value.is_sound(self.slots) {
+            return Ok(());
+        }
+        Err(self.refusal(at, "an operation whose results fill ciphertexts in order: apply it to smaller arrays"))
+    }
+
+    /// An array of these ciphertexts, with what is known of it told to the evaluator.
+    pub(super) fn made(&self, parts: Vec<E::Ciphertext>, layout: Layout, bounds: Interval) -> Value<E::Ciphertext> {
+        let period = layout.period().min(self.slots);
+        let known = |part| self.ev.with_range(self.ev.with_period(part, period), bounds.into());
+        let value = Value { parts: parts.into_iter().map(known).collect(), layout, bounds };
+        debug_assert!(value.is_sound(self.slots), "{} ciphertexts of {:?}", value.parts.len(), value.layout);
+        value
+    }
+
+    /// Runs `work` for each of `count` ciphertexts, side by side on the threads of the evaluator.
+    pub(super) fn side_by_side(
+        &self,
+        count: usize,
+        work: impl Fn(usize) -> Result<E::Ciphertext> + Send + Sync,
+    ) -> Result<Vec<E::Ciphertext>> {
+        match self.ev.engine() {
+            Some(engine) if count > 1 => engine.map((0..count).collect(), work).into_iter().collect(),
+            _ => (0..count).map(work).collect(),
+        }
+    }
+
+    /// What cannot be done in slots.
+    pub(super) fn refusal(&self, at: usize, needed: &str) -> Error {
+        CompileError::unsupported(self.graph, at, needed).into()
+    }
+}

@@ -1,0 +1,264 @@
+//! Products with matrices in clear, along one axis.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use noren_rlwe::error::Result;
+
+use crate::circuits::linear::LinearMap;
+use crate::circuits::trace;
+use crate::graph::interval::Interval;
+use crate::lowering::layout::{Dimension, Fill, Layout};
+use crate::lowering::lowering::{Lowering, Shared};
+use crate::lowering::number::Number;
+use crate::lowering::reduce::{Spread, without};
+use crate::lowering::value::{Value, in_parts};
+use crate::schemes::slots::Scalar;
+
+impl<E: Shared> Lowering<'_, E> {
+    /// `sum_c x[.., c] matrix[c][k]`.
+    pub(super) fn matrix_product(
+        &mut self,
+        at: usize,
+        x: &Arc<Value<E::Ciphertext>>,
+        columns: usize,
+        matrix: &[f64],
+    ) -> Result<Value<E::Ciphertext>> {
+        let axis = self.graph.node(at).shape.len() - 1;
+        let rows = matrix.len() / columns;
+        let column = |k: usize| (0..rows).map(move |c| matrix[c * columns + k]);
+        let bounds = |k: usize| {
+            let term = |m: f64| x.bounds.times(Interval::point(m));
+            let sum = column(k).fold(Interval::point(0.0), |sum, m| sum.plus(term(m).hull(Interval::point(0.0))));
+            if x.layout.is_full() && columns.is_power_of_two() {
+                column(k).fold(Interval::point(0.0), |sum, m| sum.plus(term(m)))
+            } else {
+                sum
+            }
+        };
+        let bounds = (1..columns).fold(bounds(0), |hull, k| hull.hull(bounds(k)));
+        let bounds = if columns.is_power_of_two() { bounds } else { bounds.hull(Interval::point(0.0)) };
+        let Some(dimension) = x.layout.find(axis) else {
+            return self.copies_times(at, x, columns, &(0..columns).map(|k| column(k).sum()).collect::<Vec<f64>>());
+        };
+        let spread = Spread::of(&x.layout, dimension, self.slots);
+        if spread.within == 1 {
+            return self.weighted_parts(x, (dimension, spread), columns, matrix, bounds);
+        }
+        if columns == 1 {
+            return self.weighted_slots(x, dimension, matrix, bounds);
+        }
+        let last = dimension + 1 == x.layout.dimensions.len();
+        let size = columns.next_power_of_two();
+        let grows = spread.groups == 1 && last && spread.stride * size <= self.slots;
+        if !spread.cyclic || (size > spread.within && spread.groups == 1 && !grows) {
+            // The axis comes to lie outermost first.
+            let shape = row_shape(x, axis, rows);
+            let inner = (0..shape.len()).filter(|&other| other != axis).chain([axis]).collect::<Vec<_>>();
+            let target = Layout::of_axes(&shape, &inner, Fill::Zeros);
+            if target == x.layout || target.parts(self.slots) > 1 {
+                return Err(self.refusal(at, "use a table with fewer rows, whose ciphertexts hold whole columns"));
+            }
+            let moved = self.moved(at, x, &target, &shape)?;
+            return self.matrix_product(at, &moved.into(), columns, matrix);
+        }
+        self.by_diagonals(at, x, (dimension, spread), columns, matrix, bounds)
+    }
+
+    /// The product with one column: the elements times its entries, added up.
+    fn weighted_slots(
+        &self,
+        x: &Value<E::Ciphertext>,
+        dimension: usize,
+        column: &[f64],
+        bounds: Interval,
+    ) -> Result<Value<E::Ciphertext>> {
+        let spread = Spread::of(&x.layout, dimension, self.slots);
+        let size = x.layout.dimensions[dimension].size;
+        // Entries repeat after the dimension; where there is no element they are zero.
+        let period = (spread.stride * size).min(x.layout.period());
+        let mut numbers = Vec::with_capacity(period);
+        for index in 0..period / spread.stride {
+            let entry = column.get(index).copied().unwrap_or(0.0);
+            numbers.resize(numbers.len() + spread.stride, E::Scalar::number(entry));
+        }
+        let plains = in_parts(&numbers, self.slots);
+        let fill = if spread.cyclic { Fill::Copies } else { Fill::Unknown };
+        let layout = without(&x.layout, dimension, spread.within, fill);
+        let groups = spread.parts(x.parts.len());
+        let last = (column.len() - 1) / spread.within;
+        let parts = self.side_by_side(layout.parts(self.slots), |at| {
+            let used = &groups[at][..=last];
+            let encode = |&part: &usize| self.ev.encode_for(&plains[part % plains.len()], &x.parts[part]);
+            let plains = used.iter().map(encode).collect::<Result<Vec<_>>>()?;
+            let pairs: Vec<_> = used.iter().map(|&part| &x.parts[part]).zip(&plains).collect();
+            trace::sum(self.ev, &self.ev.dot_plain(&pairs)?, spread.within, spread.stride.cast_signed())
+        })?;
+        let known = x.layout.is_known();
+        let bounds = if known { bounds } else { bounds.hull(x.bounds.times(Interval::of(column)).repeated(size)) };
+        Ok(self.made(parts, layout, bounds))
+    }
+
+    /// The product where each ciphertext holds one index of the axis: weighted sums of ciphertexts.
+    fn weighted_parts(
+        &self,
+        x: &Value<E::Ciphertext>,
+        (dimension, spread): (usize, Spread),
+        columns: usize,
+        matrix: &[f64],
+        bounds: Interval,
+    ) -> Result<Value<E::Ciphertext>> {
+        let rows = matrix.len() / columns;
+        let size = columns.next_power_of_two();
+        let groups = spread.parts(x.parts.len());
+        let sums = self.side_by_side(groups.len() * columns, |work| {
+            let (group, k) = (&groups[work / columns], work % columns);
+            let terms: Vec<_> = group[..rows]
+                .iter()
+                .enumerate()
+                .map(|(c, &part)| (&x.parts[part], E::Scalar::number(matrix[c * columns + k])))
+                .collect();
+            self.ev.weighted_sum(&terms, E::Scalar::ZERO)
+        })?;
+        let mut layout = x.layout.clone();
+        let axis = layout.dimensions[dimension].axis;
+        layout.dimensions[dimension] = Dimension { axis, length: columns, size, fill: Fill::Unknown };
+        // With one column the next dimension may be the outermost one, which has fewer ciphertexts.
+        let layout = layout.tidied();
+        // Ciphertexts of the same group lie as far apart as before; what has no column repeats one.
+        let count = layout.parts(self.slots);
+        let part = |part: usize| {
+            let (inner, k) = (part % spread.apart, part / spread.apart % size);
+            let outer = part / (spread.apart * size);
+            sums[(outer * spread.apart + inner) * columns + k.min(columns - 1)].clone()
+        };
+        let parts = (0..count).map(part).collect();
+        Ok(self.made(parts, layout, bounds))
+    }
+
+    /// The product by [`LinearMap::hybrid`]: of every ciphertext as many diagonals as the smaller of its rows and columns, and
+    /// one sum over blocks for all of its ciphertexts.
+    fn by_diagonals(
+        &self,
+        at: usize,
+        x: &Value<E::Ciphertext>,
+        (dimension, spread): (usize, Spread),
+        columns: usize,
+        matrix: &[f64],
+        bounds: Interval,
+    ) -> Result<Value<E::Ciphertext>> {
+        let rows = matrix.len() / columns;
+        let size = columns.next_power_of_two();
+        let within = if spread.groups == 1 && dimension + 1 == x.layout.dimensions.len() {
+            size
+        } else {
+            size.min(spread.within)
+        };
+        // Of output block h and input block g.
+        let map = |h: usize, g: usize| {
+            LinearMap::hybrid_apart(spread.stride, spread.within, within, |row, column| {
+                let (c, k) = (g * spread.within + column, h * within + row);
+                E::Scalar::number(if c < rows && k < columns { matrix[c * columns + k] } else { 0.0 })
+            })
+        };
+        let groups = spread.parts(x.parts.len());
+        // Behind the last dimension nothing is counted by blocks.
+        let last = dimension + 1 == x.layout.dimensions.len();
+        let blocks = if last { columns.div_ceil(within) } else { size / within };
+        let maps: Vec<Vec<LinearMap<E::Scalar>>> =
+            (0..blocks).map(|h| (0..spread.groups).map(|g| map(h, g)).collect::<Result<_>>()).collect::<Result<_>>()?;
+        let products = self.side_by_side(groups.len() * blocks, |work| {
+            let (group, h) = (&groups[work / blocks], work % blocks);
+            let mut sum = None;
+            for (g, &part) in group.iter().enumerate().filter(|(g, _)| g * spread.within < rows) {
+                let product = maps[h][g].blocks(self.ev, &x.parts[part])?;
+                sum = Some(match sum {
+                    None => product,
+                    Some(sum) => self.ev.add(&sum, &product)?,
+                });
+            }
+            let sum = sum.ok_or_else(|| self.refusal(at, "a matrix with rows"))?;
+            maps[h][0].sum_of_blocks(self.ev, sum)
+        })?;
+        let mut layout = x.layout.clone();
+        let axis = layout.dimensions[dimension].axis;
+        layout.dimensions[dimension] = Dimension { axis, length: columns, size, fill: Fill::Zeros };
+        if within < spread.within {
+            let copies = Dimension::without_axis(spread.within / within, Fill::Copies);
+            layout.dimensions.insert(dimension + 1, copies);
+        }
+        let known = x.layout.is_known();
+        let bounds = if known { bounds } else { bounds.hull(x.bounds.times(Interval::of(matrix)).repeated(rows)) };
+        Ok(self.made(products, layout.tidied(), bounds))
+    }
+
+    /// The product of copies along an axis: each with the sum of a column.
+    fn copies_times(
+        &mut self,
+        at: usize,
+        x: &Arc<Value<E::Ciphertext>>,
+        columns: usize,
+        sums: &[f64],
+    ) -> Result<Value<E::Ciphertext>> {
+        let shape = self.graph.node(at).shape.clone();
+        let layout = x.layout.clone().extended(&shape, Fill::Zeros);
+        let count = shape.iter().product::<usize>();
+        let values: Vec<f64> = (0..count).map(|position| sums[position % columns]).collect();
+        self.with_plain(true, x, layout, &shape, &values)
+    }
+
+    /// The same elements in another layout, in one ciphertext each; one level.
+    pub(super) fn moved(
+        &self,
+        at: usize,
+        x: &Value<E::Ciphertext>,
+        target: &Layout,
+        shape: &[usize],
+    ) -> Result<Value<E::Ciphertext>> {
+        self.gathered(at, x, target, shape, &mut |index| Some(x.layout.address(index)))
+    }
+
+    /// An array whose elements are those at some addresses of another, or zero; one level.
+    pub(super) fn gathered(
+        &self,
+        at: usize,
+        x: &Value<E::Ciphertext>,
+        target: &Layout,
+        shape: &[usize],
+        source: &mut dyn FnMut(&[usize]) -> Option<usize>,
+    ) -> Result<Value<E::Ciphertext>> {
+        let (from, to) = (x.layout.period(), target.period());
+        let dimension = from.max(to);
+        if dimension > self.slots {
+            let needed = format!(
+                "arrays whose elements change places in at most {} elements, padded to powers of two: apply it to the input",
+                self.slots
+            );
+            return Err(self.refusal(at, &needed));
+        }
+        let mut diagonals: BTreeMap<usize, Vec<E::Scalar>> = BTreeMap::new();
+        let elements: Vec<Option<Vec<usize>>> = target.elements(shape.len()).collect();
+        for address in 0..dimension {
+            let Some(address_of_source) = elements[address % to].as_ref().and_then(|index| source(index)) else {
+                continue;
+            };
+            let k = (address_of_source + dimension - address) % from;
+            diagonals.entry(k).or_insert_with(|| vec![E::Scalar::ZERO; dimension])[address] = E::Scalar::ONE;
+        }
+        let map = LinearMap::from_diagonals(dimension, diagonals)?;
+        let parts = vec![map.apply(self.ev, &x.parts[0])?];
+        Ok(self.made(parts, target.clone(), x.bounds.hull(Interval::point(0.0))))
+    }
+}
+
+/// The shape of an array by its layout, with as many axes as it takes.
+fn row_shape<C>(x: &Value<C>, axis: usize, rows: usize) -> Vec<usize> {
+    let mut shape = vec![1; axis + 1];
+    for dimension in &x.layout.dimensions {
+        if let Some(axis) = dimension.axis {
+            shape[axis] = dimension.length;
+        }
+    }
+    shape[axis] = rows;
+    shape
+}

@@ -1,0 +1,32 @@
+//! Graphs on slots: from a [graph](crate::graph) to operations of a [`SlotEvaluator`](crate::schemes::slots::SlotEvaluator).
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `layout` | where elements lie in slots |
+//! | `number` | real numbers and integers as scalars |
+//! | `value` | arrays in ciphertexts; views of inputs, which the client arranges |
+//! | `lowering` | node after node |
+//! | `elementwise` | sums, differences and products |
+//! | `reduce` | sums, products and extremes along axes |
+//! | `matrix`, `gather` | products with matrices; elements in another order |
+//! | `functions`, `comparisons`, `signs` | polynomials and smooth functions; comparisons by polynomials of signs |
+//! | `recording` | a dry run: views of inputs, levels, keys, counts |
+//! | `error` | [`CompileError`]: what a graph asks for and does not get |
+
+mod comparisons;
+mod elementwise;
+pub(crate) mod error;
+mod functions;
+mod gather;
+pub(crate) mod layout;
+pub(crate) mod lowering;
+mod matrix;
+pub(crate) mod number;
+pub(crate) mod recording;
+mod reduce;
+mod signs;
+#[cfg(test)]
+mod tests;
+pub(crate) mod value;
+
+pub use error::CompileError;

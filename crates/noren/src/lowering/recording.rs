@@ -1,0 +1,205 @@
+//! A dry run on slots: the views of inputs that the client encrypts, and what the server needs and does.
+
+use noren_rlwe::error::{Error, Result};
+
+use crate::circuits::recorder::{Blank, CircuitUsage, Counts, Recorder};
+use crate::circuits::renewing::{Planned, Renewable, Renewal, Renewing};
+use crate::graph::dag::Graph;
+use crate::lowering::layout::Layout;
+use crate::lowering::lowering::{Approximations, Lowering, Shared, Source};
+use crate::lowering::number::Number;
+use crate::lowering::value::View;
+use crate::schemes::slots::SlotEvaluator;
+
+/// A graph on slots, recorded.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Recording {
+    /// The slots of each ciphertext.
+    pub(crate) slots: usize,
+    /// What the client encrypts, in order.
+    pub(crate) views: Vec<View>,
+    /// Where the elements of each output lie.
+    pub(crate) layouts: Vec<Layout>,
+    /// The levels and keys.
+    pub(crate) usage: CircuitUsage,
+    /// The most ciphertexts that are added up, one sum after the other, before a multiplication or in the end.
+    pub(crate) terms: f64,
+    /// What each node does, for the nodes that do something.
+    pub(crate) steps: Vec<Step>,
+}
+
+/// The work of one node.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Step {
+    /// The node.
+    pub(crate) node: usize,
+    /// Levels that are used up after it.
+    pub(crate) depth: usize,
+    /// The ciphertexts of the result.
+    pub(crate) ciphertexts: usize,
+    /// The operations.
+    pub(crate) counts: Counts,
+    /// The bootstraps.
+    pub(crate) bootstraps: usize,
+}
+
+impl Recording {
+    /// Records a graph in ciphertexts of this many slots.
+    ///
+    /// # Errors
+    /// What slots do not have, and what the circuits refuse.
+    pub(crate) fn new<T: Number>(graph: &Graph, slots: usize, approximations: Approximations) -> Result<Self> {
+        let recorder = Recorder::<T>::default();
+        let mut source = Blanks { recorder: &recorder, slots, views: Vec::new() };
+        let fresh = recorder.level(&recorder.fresh(slots));
+        let run = Run { graph, slots, approximations };
+        let (steps, layouts) =
+            run.steps(&recorder, &mut source, |part| fresh - recorder.level(part), || (recorder.usage().counts, 0))?;
+        Ok(Self { slots, views: source.views, layouts, usage: recorder.usage(), terms: recorder.most_terms(), steps })
+    }
+
+    /// Records a graph with bootstraps where more than `levels` levels would be used up one after the other.
+    ///
+    /// # Errors
+    /// As [`Recording::new`].
+    pub(crate) fn with_bootstraps(
+        graph: &Graph,
+        slots: usize,
+        approximations: Approximations,
+        levels: usize,
+    ) -> Result<Self> {
+        let recorder = Recorder::default();
+        let planned = Planned::new(levels);
+        let mut source = Renewed(Blanks { recorder: &recorder, slots, views: Vec::new() });
+        let run = Run { graph, slots, approximations };
+        let (steps, layouts) = run.steps(
+            &Renewing::new(&recorder, &planned),
+            &mut source,
+            |part| levels - planned.left(&recorder, part.best()),
+            || (recorder.usage().counts, planned.count()),
+        )?;
+        let (usage, terms) = (recorder.usage(), recorder.most_terms());
+        Ok(Self { slots, views: source.0.views, layouts, usage, terms, steps })
+    }
+
+    /// The bootstraps of all nodes.
+    pub(crate) fn bootstraps(&self) -> usize {
+        self.steps.iter().map(|step| step.bootstraps).sum()
+    }
+
+    /// The number of ciphertexts of all inputs.
+    pub(crate) fn ciphertexts(&self) -> usize {
+        self.views.iter().map(|view| view.layout.parts(self.slots)).sum()
+    }
+}
+
+/// What is recorded.
+struct Run<'a> {
+    graph: &'a Graph,
+    slots: usize,
+    approximations: Approximations,
+}
+
+impl Run<'_> {
+    /// What each node does on an evaluator, and the layouts of outputs.
+    fn steps<E: Shared>(
+        &self,
+        ev: &E,
+        source: &mut dyn Source<E::Ciphertext>,
+        depth: impl Fn(&E::Ciphertext) -> usize,
+        done: impl Fn() -> (Counts, usize),
+    ) -> Result<(Vec<Step>, Vec<Layout>)> {
+        let (mut steps, mut before) = (Vec::new(), (Counts::default(), 0));
+        let lowering = Lowering::new(ev, self.graph, self.slots, self.approximations, source);
+        let outputs = lowering.run(|node, parts, _| {
+            let after = done();
+            let depth = parts.iter().map(&depth).max().unwrap_or(0);
+            let counts = difference(after.0, before.0);
+            steps.push(Step { node, depth, ciphertexts: parts.len(), counts, bootstraps: after.1 - before.1 });
+            before = after;
+        })?;
+        Ok((steps, outputs.into_iter().map(|output| output.layout).collect()))
+    }
+}
+
+/// As many slots as the largest array takes.
+pub(crate) fn slots_of(graph: &Graph) -> usize {
+    let needed = graph.needed();
+    let nodes = graph.nodes().iter().enumerate().filter(|(at, _)| needed[*at]).map(|(_, node)| node);
+    let padded = |shape: &[usize]| {
+        shape.iter().fold(1usize, |product, extent| product.saturating_mul(extent.next_power_of_two()))
+    };
+    nodes.map(|node| padded(&node.shape)).max().unwrap_or(1)
+}
+
+/// A source of blanks, which notes the views.
+struct Blanks<'a, T> {
+    recorder: &'a Recorder<T>,
+    slots: usize,
+    views: Vec<View>,
+}
+
+impl<T: Number> Source<Blank> for Blanks<'_, T> {
+    fn view(&mut self, view: View) -> Result<Vec<Blank>> {
+        let period = view.layout.period().min(self.slots);
+        let blanks = vec![self.recorder.fresh_repeated(self.slots, period); view.layout.parts(self.slots)];
+        if !self.views.contains(&view) {
+            self.views.push(view);
+        }
+        Ok(blanks)
+    }
+}
+
+/// A source of vectors that may be renewed.
+pub(crate) struct Renewed<S>(pub(crate) S);
+
+impl<C, S: Source<C>> Source<Renewable<C>> for Renewed<S> {
+    fn view(&mut self, view: View) -> Result<Vec<Renewable<C>>> {
+        Ok(self.0.view(view)?.into_iter().map(Into::into).collect())
+    }
+}
+
+/// A source of ciphertexts that a client has encrypted.
+pub(crate) struct Stored<'a, C> {
+    recording: &'a Recording,
+    ciphertexts: Vec<C>,
+}
+
+impl<'a, C> Stored<'a, C> {
+    /// The ciphertexts of all views, in their order.
+    ///
+    /// # Errors
+    /// Another number of them.
+    pub(crate) fn new(recording: &'a Recording, ciphertexts: Vec<C>) -> Result<Self> {
+        let needed = recording.ciphertexts();
+        if ciphertexts.len() != needed {
+            let (found, needed) = (ciphertexts.len(), needed.to_string());
+            return Err(Error::Length { what: "ciphertexts of the inputs", found, needed });
+        }
+        Ok(Self { recording, ciphertexts })
+    }
+}
+
+impl<C: Clone + Sync> Source<C> for Stored<'_, C> {
+    fn view(&mut self, view: View) -> Result<Vec<C>> {
+        let mut start = 0;
+        for known in &self.recording.views {
+            let count = known.layout.parts(self.recording.slots);
+            if *known == view {
+                return Ok(self.ciphertexts[start..start + count].to_vec());
+            }
+            start += count;
+        }
+        Err(Error::parameter("view of an input", view.free.input, "one that was recorded"))
+    }
+}
+
+fn difference(after: Counts, before: Counts) -> Counts {
+    Counts {
+        products: after.products - before.products,
+        relinearizations: after.relinearizations - before.relinearizations,
+        plain_products: after.plain_products - before.plain_products,
+        decompositions: after.decompositions - before.decompositions,
+        rotations: after.rotations - before.rotations,
+    }
+}
