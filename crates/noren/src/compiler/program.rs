@@ -157,10 +157,21 @@ impl Program {
     /// # Errors
     /// As [`Program::from_bytes`].
     pub fn from_bytes_on(backends: &Backends<'_>, bytes: &[u8]) -> Result<Self> {
+        Self::of_on(backends, &Parcel::from_bytes(&(), bytes)?)
+    }
+
+    /// The program in a container.
+    ///
+    /// # Errors
+    /// As [`Program::from_bytes`].
+    pub fn of(parcel: &Parcel<Function>) -> Result<Self> {
+        Self::of_on(&Backends::ALL, parcel)
+    }
+
+    fn of_on(backends: &Backends<'_>, parcel: &Parcel<Function>) -> Result<Self> {
         let refused = |reason: String| {
             Error::parameter("program", format!("refused ({reason})"), "a file of a compiled function")
         };
-        let parcel = Parcel::<Function>::from_bytes(&(), bytes)?;
         let text = parcel.single()?;
         if digest_of(text) != parcel.fingerprint {
             return Err(refused("a fingerprint of another function".to_owned()));
