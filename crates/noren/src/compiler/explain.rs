@@ -87,7 +87,7 @@ impl Program {
     fn others(&self, client: &Party, server: &Party) -> Result<Vec<OtherScheme>> {
         let (precision, dead_zone) = (Some(self.precision()), self.plan().record().dead_zone);
         let options = Options { scheme: None, precision, dead_zone, security: self.plan().security() };
-        let others = Backends::ALL.plans(&self.simple, &options, Some(self.plan().backend()));
+        let others = Backends::ALL.plans(self.simple(), &options, Some(self.plan().backend()));
         let other = |(scheme, plan): (&'static str, Result<Arc<dyn Plan>>)| {
             let (server_seconds, refusal) = match plan {
                 Ok(plan) => (Some(plan.price(client, server)?.server_seconds), String::new()),
