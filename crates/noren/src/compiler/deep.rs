@@ -15,7 +15,6 @@ use crate::compiler::parameters::{
 use crate::compiler::recording::{Recording, Renewed, slots_of};
 use crate::compiler::slots::lowering::{Approximations, Lowering};
 use crate::graph::dag::Graph;
-use crate::schemes::ckks;
 use crate::schemes::ckks::model::{ModelVector, NoiseModel};
 use crate::schemes::slots::SlotEvaluator;
 
@@ -216,21 +215,6 @@ impl Renewal<NoiseModel> for Model {
     }
 }
 
-/// Renewal of ciphertexts, by a bootstrapper.
-impl Renewal<ckks::Evaluator> for bootstrapping::BootstrappingEvaluator {
-    fn left(&self, _: &ckks::Evaluator, x: &ckks::Ciphertext) -> usize {
-        self.levels_left(x)
-    }
-
-    fn most(&self) -> usize {
-        self.bootstrapper().levels_left()
-    }
-
-    fn renew(&self, _: &ckks::Evaluator, x: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
-        self.bootstrap(x)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -241,6 +225,7 @@ mod tests {
     use crate::compiler::program::Program;
     use crate::graph::interval::Interval;
     use crate::graph::operation::{Binary, Element, Function, Operation, Reduction};
+    use crate::schemes::ckks;
     use crate::wire::Limits;
 
     const COUNT: usize = 6;

@@ -122,7 +122,7 @@ impl Program {
             check_length("slots of an input", ciphertext.slots(), plan.recording.slots)?;
         }
         let mut source = Renewed(Stored::new(&plan.recording, inputs)?);
-        let renewing = Renewing::new(ev.evaluator(), ev);
+        let renewing = Renewing::new(ev.evaluator(), ev.renewal());
         let (slots, approximations) = (plan.recording.slots, plan.approximations);
         let outputs = Lowering::new(&renewing, &self.simple, slots, approximations, &mut source).run(|_, _, _| {})?;
         let outputs = as_recorded(&plan.recording, outputs)?;
