@@ -241,21 +241,6 @@ impl Renewal<NoiseModel> for Model {
     }
 }
 
-/// Renewal of ciphertexts, by a bootstrapper.
-impl Renewal<ckks::Evaluator> for bootstrapping::BootstrappingEvaluator {
-    fn left(&self, _: &ckks::Evaluator, x: &ckks::Ciphertext) -> usize {
-        self.levels_left(x)
-    }
-
-    fn most(&self) -> usize {
-        self.bootstrapper().levels_left()
-    }
-
-    fn renew(&self, _: &ckks::Evaluator, x: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
-        self.bootstrap(x)
-    }
-}
-
 impl Backend for CkksBootstrapping {
     fn name(&self) -> &'static str {
         "ckks-bootstrapping"
@@ -407,7 +392,7 @@ impl Running for DeepServer {
         let (on, context) = (&self.plan.on, self.ev.evaluator().context());
         let ckks::Ciphertexts(inputs) = ckks::Ciphertexts::from_bytes(context, single(inputs)?)?;
         let mut source = Renewed(on.stored(inputs, ckks::Ciphertext::slots)?);
-        let outputs = on.run(&Renewing::new(self.ev.evaluator(), &self.ev), &mut source)?;
+        let outputs = on.run(&Renewing::new(self.ev.evaluator(), self.ev.renewal()), &mut source)?;
         let outputs = outputs.into_iter().flatten().map(|part| part.best().clone()).collect();
         Ok(vec![ckks::Ciphertexts(outputs).to_bytes(context, Form::Packed)])
     }
