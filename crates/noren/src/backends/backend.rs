@@ -16,7 +16,7 @@ use crate::circuits::recorder::CircuitUsage;
 use crate::cost::price::{Party, Price};
 use crate::graph::dag::Graph;
 use crate::graph::interval::Interval;
-use crate::lowering::lowering::Approximations;
+use crate::lowering::nodes::Approximations;
 
 /// A way to compute functions of arrays: a scheme, and how it is used.
 ///

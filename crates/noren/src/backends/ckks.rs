@@ -23,7 +23,7 @@ use crate::cost::slots::{SlotDraft, Slots};
 use crate::graph::dag::Graph;
 use crate::lowering::error::CompileError;
 use crate::lowering::layout::Layout;
-use crate::lowering::lowering::{Approximations, Lowering, Source};
+use crate::lowering::nodes::{Approximations, Lowering, Source};
 use crate::lowering::recording::{Recording, slots_of};
 use crate::lowering::value::View;
 use crate::schemes::ckks::model::{ModelVector, NoiseModel};

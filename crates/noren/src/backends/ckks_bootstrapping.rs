@@ -36,7 +36,7 @@ use crate::cost::work::Work;
 use crate::graph::dag::Graph;
 use crate::lowering::error::CompileError;
 use crate::lowering::layout::Layout;
-use crate::lowering::lowering::{Approximations, Lowering, Source};
+use crate::lowering::nodes::{Approximations, Lowering, Source};
 use crate::lowering::recording::{Recording, Renewed, slots_of};
 use crate::schemes::ckks;
 use crate::schemes::ckks::model::{ModelVector, NoiseModel};

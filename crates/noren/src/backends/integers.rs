@@ -27,7 +27,7 @@ use crate::cost::slots::Slots;
 use crate::graph::dag::Graph;
 use crate::graph::operation::{Element, Operation};
 use crate::lowering::error::CompileError;
-use crate::lowering::lowering::Approximations;
+use crate::lowering::nodes::Approximations;
 use crate::lowering::recording::{Recording, slots_of};
 use crate::schemes::integers::scheme::Scheme;
 use crate::schemes::integers::{self, Ciphertext, Ciphertexts, Evaluator, KeyFile, KeyRequest};

@@ -11,7 +11,7 @@ use crate::graph::dag::Graph;
 use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
 use crate::graph::shape::indices;
 use crate::lowering::layout::Layout;
-use crate::lowering::lowering::{Approximations, Lowering, Output, Shared, Source};
+use crate::lowering::nodes::{Approximations, Lowering, Output, Shared, Source};
 use crate::lowering::recording::{Recording, Stored};
 use crate::schemes::slots::SlotEvaluator;
 

@@ -8,7 +8,7 @@ use crate::circuits::polynomial::Polynomial;
 use crate::graph::interval::{Interval, power_of_two_above};
 use crate::graph::operation::{Binary, Element};
 use crate::lowering::elementwise::Shaped;
-use crate::lowering::lowering::{Lowering, Shared};
+use crate::lowering::nodes::{Lowering, Shared};
 use crate::lowering::number::Number;
 use crate::lowering::signs::Signs;
 use crate::lowering::value::{Operand, Value};
