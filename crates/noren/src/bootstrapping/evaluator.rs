@@ -20,7 +20,7 @@ use crate::schemes::ckks::{Ciphertext, Evaluator};
 ///   [`Parameters::output_level`](crate::bootstrapping::Parameters::output_level) are for the program; those below are for
 ///   bootstrapping, and a ciphertext from above goes down to the level of results first, so that keys for that level
 ///   serve. [`BootstrappingEvaluator::levels_left`] says how many products can follow one another before the next bootstrap;
-///   [`SlotEvaluator::level`] has no end.
+///   [`SlotEvaluator::level`](crate::schemes::slots::SlotEvaluator::level) has no end.
 /// - **When.** An operand is bootstrapped when the product needs a level that it does not have, and not before. A
 ///   polynomial whose depth fits between two bootstraps asks for all its levels at once, so that its argument is
 ///   bootstrapped and nothing within it; a deeper one is bootstrapped within, where its powers run out.
@@ -73,7 +73,8 @@ pub trait WithBootstrapping {
     /// The evaluator with levels that do not end.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] if the bootstrapper is of other parameters, [`Error::KeyMismatch`] if its keys are of
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) if the bootstrapper is of other parameters,
+    /// [`Error::KeyMismatch`](noren_rlwe::error::Error::KeyMismatch) if its keys are of
     /// another secret key.
     fn with_bootstrapping(&self, bootstrapper: Arc<Bootstrapper>) -> Result<BootstrappingEvaluator>;
 }
