@@ -1,5 +1,6 @@
 """Which scheme, which parameters, at which price.
 
+>>> import numpy as np
 >>> from noren import advisor
 >>> advice = advisor.advise("inner-product", count=100, real=20, machine=advisor.REFERENCE)
 >>> best = advice[0]
@@ -7,6 +8,13 @@
 ('ckks', True)
 >>> sorted(rejection.scheme for rejection in advice.rejections)[:2]
 ['bfv', 'bfv-lookup']
+
+What is advised runs, on arrays with a row for each instance:
+
+>>> function = advice.compile()
+>>> x, y = np.full((1, 100), 0.5), np.full((1, 100), 0.5)
+>>> function.scheme, abs(function.simulate(x, y)[0] - 25) < 2**-20
+('ckks', True)
 
 Functions of numpy are asked about with what `noren.compile` takes:
 
@@ -31,11 +39,12 @@ from typing import Any, Literal, NamedTuple, SupportsIndex, overload
 
 from numpy.typing import ArrayLike
 
-from noren._noren import EncodingError
+from noren._noren import EncodingError, Error
 from noren._noren import advisor as _advisor
 from noren._noren import compiler as _compiler
 from noren._quantities import size, time
 from noren._signature import Input, graph_of
+from noren.compiler import Compiled
 
 __all__ = [
     "REFERENCE",
@@ -131,8 +140,9 @@ class Candidate:
     reasons: tuple[str, ...]
     """What speaks for it and against it."""
     script: str
-    """A Python script that does it once, on random values, with these parameters and keys; empty for a function, which
-    ``noren.compile(function, *examples, scheme=candidate.scheme)`` compiles for it."""
+    """A Python script that compiles the workload for this scheme, does it once on random values, and compares the
+    result with numpy; empty for a function, which ``noren.compile(function, *examples, scheme=candidate.scheme)``
+    compiles."""
 
 
 @dataclass(frozen=True)
@@ -203,6 +213,27 @@ class Advice(Sequence[Candidate]):
     """What other libraries would take with the same schemes, the shortest time of the server first."""
     rejections: tuple[Rejection, ...]
     """What cannot be, and why."""
+
+    def compile(self, scheme: str | None = None) -> Compiled:
+        """Return the workload as a compiled function, whose `client` and `server` do it.
+
+        Inputs are arrays with a row for each instance. Entries of matrices and coefficients of polynomials are all
+        equal, and tables are of a function that stands for any: to put in your own, compile a function of numpy.
+
+        scheme: that of a candidate; the first of them that compiles it for None.
+
+        Raises Error if none compiles it, with the reason of each, and TypeError for advice for a function, which
+        ``noren.compile`` takes.
+        """
+        if "computation" not in self.workload:
+            raise TypeError("advice for a function: noren.compile(function, *examples, scheme=advice[0].scheme)")
+        reasons = []
+        for name in [scheme] if scheme else dict.fromkeys(candidate.scheme for candidate in self):
+            try:
+                return Compiled(_compiler.Program.of_workload(json.dumps(self.workload), scheme=name))
+            except Error as error:
+                reasons.append(f"{name}: {error}")
+        raise EncodingError("; ".join(reasons))
 
     def __len__(self) -> int:
         """Return how many candidates there are."""

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use noren::advisor::{
-    Accuracy, Computation, Device, Limits, Objective, PeerEstimate, Report, Values, Workload, advise,
+    Accuracy, Advice, Computation, Device, Limits, Objective, PeerEstimate, Report, Values, Workload, advise,
 };
+use noren::compiler::Program;
 use noren::cost::{Party, Price};
 use noren_rlwe::wire::file::Access;
 use serde::Serialize;
@@ -89,9 +90,12 @@ pub(crate) struct Arguments {
     /// A workload as JSON, as --json shows it, in place of the computation
     #[arg(long, value_name = "FILE", conflicts_with = "computation")]
     workload: Option<PathBuf>,
-    /// Write a Python script that does it once with the first scheme of the list, its parameters and its keys
+    /// Write a Python script that compiles it for the first scheme of the list, does it once, and compares with numpy
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
+    /// Write the computation as a compiled function, which noren function runs: of the first scheme of the list that compiles it
+    #[arg(long, value_name = "FILE")]
+    function: Option<PathBuf>,
     #[command(flatten)]
     force: Force,
     /// Costs of the server, from `noren calibrate --out FILE` there, or reference for those of a server that come with noren
@@ -151,17 +155,36 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         server_seconds: arguments.server_seconds,
         client_seconds: arguments.client_seconds,
     };
-    let output = arguments
-        .script
-        .as_ref()
-        .map(|path| Output::or_standard(path, &arguments.force, Content::Text, console))
-        .transpose()?;
+    let output = |path: &Option<PathBuf>, content| {
+        path.as_ref().map(|path| Output::or_standard(path, &arguments.force, content, console)).transpose()
+    };
+    let script = output(&arguments.script, Content::Text)?;
+    let function = output(&arguments.function, Content::Binary)?;
     let advice = advise(&workload, &client, &server, &limits)?;
-    if let Some(output) = output {
+    if let Some(output) = function {
+        output.write_bytes(Access::Default, &compiled(&workload, &advice)?.to_bytes())?;
+    }
+    if let Some(output) = script {
         let script = advice.candidates[0].script(&workload);
         output.write_bytes(Access::Default, script.as_bytes())?;
     }
     console.report(&Shown(advice.report(&workload, &client, &server)))
+}
+
+/// The workload, compiled for the first scheme of advice that compiles it.
+fn compiled(workload: &Workload, advice: &Advice) -> Result<Program, Failure> {
+    // What is no graph has the same reason everywhere.
+    workload.graph()?;
+    let mut reasons = Vec::new();
+    for candidate in &advice.candidates {
+        match workload.program(Some(candidate.scheme.name())) {
+            Ok(program) => return Ok(program),
+            Err(error) => reasons.push(error.to_string()),
+        }
+    }
+    let (found, needed) =
+        (reasons.join("; "), "one that a scheme of the advice compiles: --script may write it".to_owned());
+    Err(Failure::Unsuitable { what: "the computation", found, needed })
 }
 
 /// The time of the device that makes the keys for the client, where there is one.

@@ -192,6 +192,31 @@ fn multiply(table: &NttTable, row: &mut [u64], by: &[u64]) {
     kernels().ntt_inverse(row, table);
 }
 
+/// The coefficients, lowest first and in `(-t/2, t/2]`, of the polynomial modulo a prime t that has these values from `first` on:
+/// fewer values than t, in quadratically many steps, by Newton's divided differences.
+#[must_use]
+pub fn through(modulus: &Modulus, first: i64, values: &[i64]) -> Vec<i64> {
+    let residue = |x: i64| modulus.reduce_signed(x);
+    let mut differences: Vec<u64> = values.iter().map(|&value| residue(value)).collect();
+    for order in 1..differences.len() {
+        // Points are 1 apart, so those of an order are `order` apart.
+        let inverse = modulus.inv(order as u64);
+        for at in (order..differences.len()).rev() {
+            differences[at] = modulus.mul(modulus.sub(differences[at], differences[at - 1]), inverse);
+        }
+    }
+    let mut coefficients = vec![0; values.len()];
+    for (at, &difference) in differences.iter().enumerate().rev() {
+        // What there is times `x - point`, and the difference.
+        let point = residue(first + at as i64);
+        for k in (0..coefficients.len()).rev() {
+            let lower = if k == 0 { difference } else { coefficients[k - 1] };
+            coefficients[k] = modulus.sub(lower, modulus.mul(point, coefficients[k]));
+        }
+    }
+    coefficients.into_iter().map(|c| modulus.center(c)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -215,5 +240,20 @@ mod tests {
             }
         }
         Ok(())
+    }
+
+    #[test]
+    fn polynomials_go_through_values_from_any_point_on() {
+        for (t, first) in [(257, 0), (65537, -7), (429_497_516_033, 1_000_000), (257, -128)] {
+            let modulus = Modulus::new(t).expect("a prime");
+            let values: Vec<i64> = (0..20).map(|k| k * k % 7 - 3).collect();
+            let coefficients = through(&modulus, first, &values);
+            for (at, &value) in values.iter().enumerate() {
+                let x = i128::from(first) + at as i128;
+                let t = i128::from(t);
+                let found = coefficients.iter().rev().fold(0, |sum, &c| (sum * x + i128::from(c)).rem_euclid(t));
+                assert_eq!(found, i128::from(value).rem_euclid(t), "{at} modulo {t}");
+            }
+        }
     }
 }

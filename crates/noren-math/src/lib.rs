@@ -16,7 +16,7 @@
 //! | [`hypercube`] | [`Hypercube`](hypercube::Hypercube): the slots of plaintexts, and their dimensions |
 //! | [`powerful`] | [`PowerfulBasis`](powerful::PowerfulBasis): the basis in which elements have small coefficients |
 //! | [`ntt`] | [`Transform`](ntt::transform::Transform): the transform of one prime in one ring |
-//! | [`interpolation`] | [`Interpolation`](interpolation::Interpolation): polynomials through values at 0, 1, 2, .. |
+//! | [`interpolation`] | [`Interpolation`](interpolation::Interpolation): polynomials through values at 0, 1, 2, ..; [`through`](interpolation::through) few |
 //! | [`fft`] | [`FftTable`](fft::FftTable): the canonical embedding that CKKS encodes through |
 //! | [`random`] | [`Seed`](random::Seed) and [`Xof`](random::Xof): one deterministic byte stream per (seed, label) |
 //! | [`sample`] | rows of uniform, ternary and Gaussian numbers |

@@ -80,7 +80,8 @@ impl Chains {
 
 /// Checks one point of the grid; gives its ring and what the chains gave.
 fn check(depth: usize, max_abs: f64, precision_bits: f64, security: Security) -> (Parameters, Outcome, Outcome) {
-    let requirements = Requirements { depth, precision_bits, max_abs, slots: SLOTS, security, secret_key: false };
+    let requirements =
+        Requirements { depth, precision_bits, max_abs, slots: SLOTS, security, ..Requirements::default() };
     let chains = Chains::new(&requirements);
     let (steepest, power) = (chains.steepest(), chains.power());
     for Outcome { stated, achieved } in [&steepest, &power] {

@@ -44,9 +44,30 @@ fn scripts_are_written_once_unless_forced() {
     let asked =
         ["advise", "inner-product", "--count", "100", "--real", "20", "--machine", "server.json", "--script", "run.py"];
     sandbox.done(&asked);
-    assert!(sandbox.text("run.py").contains("ev.sum(a * b, 128)"), "{}", sandbox.text("run.py"));
+    assert!(sandbox.text("run.py").contains("np.sum(x * y, axis=-1)"), "{}", sandbox.text("run.py"));
     sandbox.refused(&asked, &["run.py exists"]);
     sandbox.done(&[&asked[..], &["--force"]].concat());
+}
+
+#[test]
+fn what_is_advised_runs_as_a_function() {
+    let sandbox = sandbox("advise-function");
+    let asked = ["advise", "squarings", "--degree", "2", "--modulus", "65537", "--instances", "3"];
+    let asked = [&asked[..], &["--machine", "server.json", "--function", "chain.function"]].concat();
+    sandbox.done(&asked);
+    sandbox.refused(&asked, &["chain.function exists"]);
+    sandbox.write("x.csv", b"x\n3\n65536\n40000\n");
+    sandbox.done(&["function", "keygen", "chain.function", "--out", "keys"]);
+    sandbox.done(&["function", "encrypt", "chain.function", "--key", "keys/secret.key", "x.csv", "-o", "request"]);
+    sandbox.done(&["function", "run", "chain.function", "--keys", "keys/server.keys", "request", "-o", "reply"]);
+    sandbox.done(&["function", "decrypt", "chain.function", "--key", "keys/secret.key", "reply", "-o", "out.csv"]);
+    let power = |x: u128| x.pow(4) % 65537;
+    let expected: Vec<String> = [3, 65536, 40000].map(|x| power(x).to_string()).to_vec();
+    let found = sandbox.text("out.csv");
+    assert_eq!(found.lines().filter(|line| line.parse::<u64>().is_ok()).collect::<Vec<_>>(), expected, "{found}");
+    let wide = ["advise", "sum", "--count", "2", "--integer", "60", "--machine", "server.json", "--function", "wide"];
+    sandbox.refused(&wide, &["2^53"]);
+    assert!(!sandbox.path("wide").exists());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 
 use noren::Seed;
-use noren::advisor::Limits;
+use noren::advisor::{Limits, Workload};
 use noren::backends::Backends;
 use noren::compiler::{Client, Options, Outcome, Program, SecretKey, Server, ServerKeys, Shapes, advise};
 use noren::graph::Operation;
@@ -107,6 +107,17 @@ impl PyProgram {
         let scheme = (scheme != "auto").then(|| scheme.to_owned());
         let options = Options { scheme, precision, dead_zone, security: security_of(security)? };
         detached(py, || Program::compile(graph, &options)).map(Self)
+    }
+
+    /// Compiles a workload, given as JSON.
+    ///
+    /// scheme: the name of a backend.
+    ///
+    /// Raises Error for a workload that the scheme does not compile.
+    #[staticmethod]
+    #[pyo3(signature = (workload, *, scheme), text_signature = "(workload, *, scheme)")]
+    fn of_workload(py: Python<'_>, workload: &str, scheme: &str) -> PyResult<Self> {
+        detached(py, || Workload::parse(workload)?.program(Some(scheme))).map(Self)
     }
 
     /// The program that ``bytes(program)`` gave.

@@ -101,6 +101,20 @@ impl Scheme {
     pub const ALL: [Self; 7] =
         [Self::Ckks, Self::CkksBootstrapping, Self::Bgv, Self::Bfv, Self::BfvLookup, Self::Tfhe, Self::Switching];
 
+    /// The name in files, which is that of its [backend](crate::backends) where it has one.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ckks => "ckks",
+            Self::CkksBootstrapping => "ckks-bootstrapping",
+            Self::Bgv => "bgv",
+            Self::Bfv => "bfv",
+            Self::BfvLookup => "bfv-lookup",
+            Self::Tfhe => "tfhe",
+            Self::Switching => "switching",
+        }
+    }
+
     /// A rejection with this reason.
     pub(super) fn rejects<T>(self, reason: impl fmt::Display) -> std::result::Result<T, Rejection> {
         Err(Rejection { scheme: self, reason: reason.to_string() })
@@ -110,10 +124,10 @@ impl Scheme {
 impl FromStr for Scheme {
     type Err = Error;
 
-    /// The scheme by its name in files, which is that of its [backend](crate::backends).
+    /// The scheme by its [name](Scheme::name).
     fn from_str(name: &str) -> Result<Self> {
-        let found = serde_json::from_value(serde_json::Value::from(name));
-        found.map_err(|_| Error::parameter("scheme", name, "one that advice names"))
+        let found = Self::ALL.into_iter().find(|scheme| scheme.name() == name);
+        found.ok_or_else(|| Error::parameter("scheme", name, Self::ALL.map(Self::name).join(", ")))
     }
 }
 

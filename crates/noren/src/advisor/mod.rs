@@ -10,6 +10,7 @@ mod circuit;
 mod device;
 mod digits;
 mod exact;
+mod graph;
 mod limits;
 mod peers;
 mod rank;

@@ -298,7 +298,7 @@ impl Record {
     pub(crate) fn approximations(&self) -> Result<Approximations> {
         let Self { error, dead_zone, .. } = *self;
         if error > 0.0 && error.is_finite() {
-            return Ok(Approximations { error, dead_zone });
+            return Ok(Approximations::of_reals(error, dead_zone));
         }
         Err(Error::parameter("error of approximations", error, "finite, and above 0"))
     }

@@ -44,7 +44,7 @@ const WIDER: f64 = 8.0;
 const WIDER_ROUNDS: usize = 12;
 
 /// How often parameters are tried.
-const MOST_ROUNDS: usize = 16;
+const MOST_ROUNDS: usize = 24;
 
 /// The part of the precision that the predicted bound may reach: bounds of ciphertexts differ a little from it.
 pub(super) const MARGIN: f64 = 0.9;
@@ -108,9 +108,9 @@ impl CkksPlan {
 
     /// The smallest parameters with which the bounds are within a precision, or why there are none.
     fn within(graph: &Arc<Graph>, options: &Options, precision: f64) -> Result<std::result::Result<Self, Refused>> {
-        let mut approximations =
-            Approximations { error: precision * SHARE_OF_APPROXIMATIONS, dead_zone: options.dead_zone };
+        let mut approximations = Approximations::of_reals(precision * SHARE_OF_APPROXIMATIONS, options.dead_zone);
         let mut bits = SPARE_BITS - libm::log2(precision);
+        let mut levels_left = 0;
         let mut max_abs = graph.outputs().iter().map(|&at| graph.node(at).range.magnitude()).fold(1.0, f64::max);
         // The largest value that the first prime must hold, constants among them.
         let mut room = max_abs;
@@ -121,6 +121,7 @@ impl CkksPlan {
         for _ in 0..MOST_ROUNDS {
             let requirements = ckks::Requirements {
                 depth: refused.levels,
+                levels_left,
                 precision_bits: bits.max(1.0),
                 max_abs,
                 slots,
@@ -129,6 +130,15 @@ impl CkksPlan {
             };
             let parameters = match ckks::Parameters::smallest(&requirements, room) {
                 Ok(parameters) => parameters,
+                // Fewer bits than at first may be enough, and so may one prime more for what is larger than the first holds.
+                Err(Error::Parameters { .. }) if last.is_infinite() && bits > -libm::log2(precision) => {
+                    bits -= 1.0;
+                    continue;
+                }
+                Err(Error::Parameters { .. }) if levels_left == 0 && max_abs.max(room) > 1.0 => {
+                    (levels_left, bits, last) = (1, SPARE_BITS - libm::log2(precision), f64::INFINITY);
+                    continue;
+                }
                 Err(error @ Error::Parameters { .. }) => {
                     return Ok(Err(Refused { reason: error.to_string(), ..refused }));
                 }
@@ -136,7 +146,7 @@ impl CkksPlan {
             };
             slots = wanted.min(parameters.max_slots());
             let recording = Recording::new::<f64>(graph, slots, approximations)?;
-            if recording.usage.depth > parameters.max_level() {
+            if recording.usage.depth > refused.levels {
                 refused.levels = recording.usage.depth;
                 continue;
             }
@@ -463,6 +473,27 @@ mod tests {
             let inputs = [(0..8).map(|i| range.low + (range.high - range.low) * f64::from(i) / 7.0).collect()];
             let found = run(&plan(&graph, &toy("ckks")), &inputs);
             let expected = graph.evaluate(&inputs).expect("values");
+            for (a, b) in found.values[0].iter().zip(&expected[0]) {
+                assert!((a - b).abs() <= found.bounds[0], "{a} for {b}, bound {}", found.bounds[0]);
+            }
+        }
+    }
+
+    #[test]
+    fn results_that_are_larger_than_the_first_prime_holds_take_one_prime_more_and_no_bootstrap() {
+        // Of so many bits and such a size no result fits one prime of 50 bits.
+        for (count, precision) in [(1000.0, 1e-6), (256.0, 1e-7), (1.0, 1e-6)] {
+            let sums = with_input(-1.0, 1.0, |graph, x| {
+                let square = graph.push(Operation::Binary(Binary::Mul, x, x), "").expect("a square");
+                with_constant(graph, Binary::Mul, square, count)
+            });
+            let options = Options { precision: Some(precision), ..Options::on("ckks") };
+            let found = CkksPlan::search(&sums, &options).expect("parameters");
+            assert!(found.parameters.degree() <= 1 << 14, "{}", found.words());
+            let inputs = vec![(0..8).map(|i| f64::from(i) / 4.0 - 1.0).collect()];
+            let plan: Arc<dyn Plan> = Arc::new(found);
+            let (found, expected) = (run(&plan, &inputs), sums.evaluate(&inputs).expect("values"));
+            assert!(found.bounds[0] <= precision, "{}", found.bounds[0]);
             for (a, b) in found.values[0].iter().zip(&expected[0]) {
                 assert!((a - b).abs() <= found.bounds[0], "{a} for {b}, bound {}", found.bounds[0]);
             }

@@ -119,7 +119,7 @@ impl DeepPlan {
             let slots = slots_of(graph).min(1 << preset.spec().log_slots);
             let parameters = preset.spec_for(slots.ilog2())?.build()?;
             let error = precision * SHARE_OF_APPROXIMATIONS;
-            let mut approximations = Approximations { error, dead_zone: options.dead_zone };
+            let mut approximations = Approximations::of_reals(error, options.dead_zone);
             let mut last = f64::INFINITY;
             for _ in 0..MOST_ROUNDS {
                 let plan = Self::with(graph, parameters.clone(), slots, approximations)?;

@@ -25,7 +25,7 @@ use crate::circuits::recorder::CircuitUsage;
 use crate::cost::price::{Party, Price};
 use crate::cost::slots::Slots;
 use crate::graph::dag::Graph;
-use crate::graph::operation::{Element, Operation};
+use crate::graph::operation::{Binary, Element, Operation, Unary};
 use crate::lowering::error::CompileError;
 use crate::lowering::nodes::Approximations;
 use crate::lowering::recording::{Recording, slots_of};
@@ -49,6 +49,8 @@ pub struct Integers<S> {
 struct IntegerPlan<S: 'static> {
     backend: &'static Integers<S>,
     parameters: integers::Parameters,
+    /// What the client takes results modulo.
+    residues: Option<u64>,
     on: OnSlots,
 }
 
@@ -72,15 +74,27 @@ impl<S: Scheme> IntegerPlan<S> {
         if let Some(real) = real {
             return Err(CompileError::unsupported(graph, real, "integers").into());
         }
-        let modulus = modulus_above(2.0 * largest(graph) + 1.0)?;
+        let divides = |&at: &usize| matches!(graph.node(at).operation, Operation::Binary(Binary::Remainder, ..));
+        if let Some(at) = (0..needed.len()).filter(|&at| needed[at]).filter(divides).find(|&at| !is_residue(graph, at))
+        {
+            let needed =
+                "remainders by one number alone, of all outputs: within the function only by a prime above 65536";
+            return Err(CompileError::unsupported(graph, at, needed).into());
+        }
+        let residues = residues(graph);
+        let modulus = match residues.filter(|&modulus| has_slots(modulus)) {
+            Some(modulus) => modulus,
+            None => modulus_above(2.0 * largest(graph) + 1.0)?,
+        };
+        let approximations = Approximations::modulo(modulus);
         let wanted = slots_of(graph);
         let mut slots = wanted;
         for _ in 0..MOST_ROUNDS {
-            let recording = Recording::new::<i64>(graph, slots, Approximations::EXACT)?;
-            let parameters = requirements(&recording, modulus, options.security).choose::<S>()?;
+            let recording = Recording::new::<i64>(graph, slots, approximations)?;
+            let parameters = requirements(graph, &recording, modulus, options.security).choose::<S>()?;
             if parameters.row_slots() == slots {
-                let on = OnSlots::new(Arc::clone(graph), Approximations::EXACT, recording);
-                return Ok(Self { backend, parameters, on });
+                let on = OnSlots::new(Arc::clone(graph), approximations, recording);
+                return Ok(Self { backend, parameters, residues, on });
             }
             // A vector is a row, whatever is in it.
             slots = parameters.row_slots();
@@ -102,7 +116,11 @@ impl<S: Scheme> Backend for Integers<S> {
         let node = graph.node(at);
         let operands = node.operation.operands();
         let real = |of: &usize| graph.node(*of).element == Element::Real;
-        node.element != Element::Real && !operands.iter().any(real) && evaluates(graph, at, false)
+        let has = match node.operation {
+            Operation::Binary(Binary::Remainder, ..) => is_residue(graph, at),
+            _ => evaluates(graph, at, false),
+        };
+        node.element != Element::Real && !operands.iter().any(real) && has
     }
 
     fn plan(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Arc<dyn Plan>> {
@@ -115,9 +133,10 @@ impl<S: Scheme> Backend for Integers<S> {
         if record.slots != parameters.row_slots() {
             return Err(Error::parameter("slots", record.slots, parameters.row_slots()));
         }
-        let recording = Recording::new::<i64>(graph, record.slots, Approximations::EXACT)?;
-        let on = OnSlots::new(Arc::clone(graph), Approximations::EXACT, recording);
-        Ok(Arc::new(IntegerPlan { backend: self, parameters, on }))
+        let approximations = Approximations::modulo(parameters.modulus().value());
+        let recording = Recording::new::<i64>(graph, record.slots, approximations)?;
+        let on = OnSlots::new(Arc::clone(graph), approximations, recording);
+        Ok(Arc::new(IntegerPlan { backend: self, parameters, residues: residues(graph), on }))
     }
 }
 
@@ -143,8 +162,8 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
     }
 
     fn price(&self, client: &Party, server: &Party) -> Result<Price> {
-        let requirements =
-            requirements(&self.on.recording, self.parameters.modulus().value(), self.parameters.rlwe().security());
+        let (modulus, security) = (self.parameters.modulus().value(), self.parameters.rlwe().security());
+        let requirements = requirements(&self.on.graph, &self.on.recording, modulus, security);
         let limbs = requirements.limbs_by_depth::<S>(&self.parameters);
         self.on.draft(self.backend.slots, self.parameters.rlwe(), limbs).price(client, server)
     }
@@ -210,7 +229,8 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
         let (encoder, decryptor) = (integers::Encoder::new(context), integers::Decryptor::new(context, key)?);
         let decrypt = |ciphertext: &Ciphertext<S>| {
             let values = encoder.decode_signed(&decryptor.decrypt(ciphertext)?)?;
-            Ok(values.into_iter().take(self.on.recording.slots).map(|x| x as f64).collect())
+            let reduced = |x: i64| self.residues.map_or(x, |modulus| x.rem_euclid(modulus.cast_signed()));
+            Ok(values.into_iter().take(self.on.recording.slots).map(|x| reduced(x) as f64).collect())
         };
         let slots = outputs.iter().map(decrypt).collect::<Result<Vec<Vec<f64>>>>()?;
         self.on.unpacked(&slots, &vec![0.0; slots.len()])
@@ -232,20 +252,52 @@ impl<S: Scheme> Running for IntegerServer<S> {
 }
 
 /// What a recorded graph asks of parameters.
-fn requirements(recording: &Recording, modulus: u64, security: Security) -> integers::Requirements {
+fn requirements(graph: &Graph, recording: &Recording, modulus: u64, security: Security) -> integers::Requirements {
     let terms = recording.terms as usize;
+    // Coefficients of tabulated functions are anything modulo t.
+    let is_tabulated = |at: usize| match graph.node(at).operation {
+        Operation::Table { .. } | Operation::Unary(Unary::Abs | Unary::Sign, _) => true,
+        Operation::Binary(kind, ..) => kind.compares() || matches!(kind, Binary::Maximum | Binary::Minimum),
+        _ => false,
+    };
+    let needed = graph.needed();
+    let tables = (0..needed.len()).filter(|&at| needed[at] && is_tabulated(at)).count();
     integers::Requirements {
         depth: recording.usage.depth,
         plaintext_modulus: modulus,
         slots: 2 * recording.slots.min(1 << 14),
         terms,
         sum: terms,
-        plain_products: 0,
+        plain_products: tables,
         security,
     }
 }
 
-/// The largest magnitude of inputs, constants and outputs.
+/// The number that all outputs are remainders by, if they are.
+fn residues(graph: &Graph) -> Option<u64> {
+    let divisor = |&at: &usize| match graph.node(at).operation {
+        Operation::Binary(Binary::Remainder, _, b) => graph.number(b).filter(|&b| b >= 2.0).map(|b| b as u64),
+        _ => None,
+    };
+    let (first, rest) = graph.outputs().split_first()?;
+    let modulus = divisor(first)?;
+    rest.iter().all(|at| divisor(at) == Some(modulus)).then_some(modulus)
+}
+
+/// Whether integers in slots are known modulo what a node divides by: all outputs are, and either it is the modulus of the
+/// scheme, or the client divides.
+fn is_residue(graph: &Graph, at: usize) -> bool {
+    let Operation::Binary(Binary::Remainder, _, b) = graph.node(at).operation else { return false };
+    let is_last = || graph.outputs().contains(&at) && graph.consumers()[at].is_empty();
+    residues(graph).is_some_and(|modulus| graph.number(b) == Some(modulus as f64) && (has_slots(modulus) || is_last()))
+}
+
+/// Whether rings up to degree 2^15 have slots modulo a number.
+fn has_slots(modulus: u64) -> bool {
+    modulus % SLOT_INDEX == 1 && prime_power(modulus) == Some((modulus, 1))
+}
+
+/// The largest magnitude of inputs, constants and outputs, and of what functions are tabulated of.
 fn largest(graph: &Graph) -> f64 {
     let needed = graph.needed();
     let mut largest = 1.0_f64;
@@ -254,6 +306,9 @@ fn largest(graph: &Graph) -> f64 {
             || matches!(node.operation, Operation::Input { .. } | Operation::Constant { .. });
         if bounded {
             largest = largest.max(node.range.magnitude());
+        }
+        if let Operation::Binary(Binary::Remainder, of, _) = node.operation {
+            largest = largest.max(graph.node(of).range.magnitude());
         }
         let factors: &[f64] = match &node.operation {
             Operation::MatMul { matrix, .. } => matrix,
@@ -280,7 +335,7 @@ fn modulus_above(least: f64) -> Result<u64> {
     let candidates = (start.max(1)..).map(|k| k * SLOT_INDEX + 1).filter(|&t| t as f64 >= least);
     candidates
         .take(1 << 16)
-        .find(|&t| prime_power(t) == Some((t, 1)))
+        .find(|&t| has_slots(t))
         .ok_or_else(|| Error::parameter("results", least, "smaller numbers"))
 }
 
@@ -288,6 +343,7 @@ fn modulus_above(least: f64) -> Result<u64> {
 mod tests {
     use super::*;
     use crate::backends::bgv::BGV;
+    use crate::backends::table::Backends;
     use crate::backends::tests::{run, toy};
     use crate::graph::interval::Interval;
     use crate::graph::operation::{Binary, Reduction};
@@ -319,5 +375,106 @@ mod tests {
             let plan: Arc<dyn Plan> = Arc::new(plan);
             assert_eq!(run(&plan, &values).values, graph.evaluate(&values).expect("values"));
         }
+    }
+
+    fn integers(graph: &mut Graph, name: &str, count: usize, [low, high]: [f64; 2]) -> usize {
+        let range = Interval::new(low, high);
+        let input = Operation::Input { name: name.into(), shape: vec![count], element: Element::Integer, range };
+        graph.push(input, "").expect("an input")
+    }
+
+    /// Checks a graph of the operation on `x` from 0 to 15 and `y` from -7 to 8 with both schemes, on all pairs of some numbers.
+    fn check(operation: impl Fn(&mut Graph, usize, usize) -> usize) {
+        let (x, y): (Vec<f64>, Vec<f64>) = (0..256).map(|k| (f64::from(k % 16), f64::from(k / 16 - 7))).unzip();
+        let mut graph = Graph::default();
+        let (a, b) = (integers(&mut graph, "x", 256, [0.0, 15.0]), integers(&mut graph, "y", 256, [-7.0, 8.0]));
+        let at = operation(&mut graph, a, b);
+        graph.finish(vec![at]).expect("an output");
+        let (graph, values) = (Arc::new(graph), vec![x, y]);
+        let expected = graph.evaluate(&values).expect("values");
+        for scheme in ["bgv", "bfv"] {
+            let backend = Backends::ALL.named(scheme).expect("a scheme");
+            assert!(backend.evaluates(&graph, at), "{graph:?}");
+            let plan = Backends::ALL.plan(backend, &graph, &toy(scheme)).expect("a plan");
+            assert_eq!(run(&plan, &values).values, expected, "{scheme}: {graph:?}");
+        }
+    }
+
+    fn push(graph: &mut Graph, operation: Operation) -> usize {
+        graph.push(operation, "").expect("an operation")
+    }
+
+    fn constant(graph: &mut Graph, number: f64) -> usize {
+        push(graph, Operation::Constant { shape: vec![], element: Element::Integer, values: vec![number] })
+    }
+
+    #[test]
+    fn functions_of_few_integers_are_polynomials_modulo_t() {
+        let table = |graph: &mut Graph, of: usize, first: i64| {
+            let values = (0..32).map(|k| f64::from(k * k % 29 * 1000 - 7000)).collect();
+            push(graph, Operation::Table { of, first, values, element: Element::Integer })
+        };
+        check(|graph, x, _| table(graph, x, 0));
+        check(|graph, x, _| table(graph, x, -16));
+        check(|graph, x, y| {
+            let sum = push(graph, Operation::Binary(Binary::Mul, x, x));
+            let inner = push(graph, Operation::Binary(Binary::Less, sum, y));
+            let outer = table(graph, y, -7);
+            push(graph, Operation::Select(inner, outer, x))
+        });
+        for kind in [Unary::Abs, Unary::Sign] {
+            check(|graph, _, y| push(graph, Operation::Unary(kind, y)));
+        }
+        use Binary::{Equal, Greater, GreaterEqual, Less, LessEqual, Maximum, Minimum, NotEqual};
+        for kind in [Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, Minimum, Maximum] {
+            check(|graph, x, y| push(graph, Operation::Binary(kind, x, y)));
+        }
+    }
+
+    #[test]
+    fn remainders_of_outputs_are_those_of_the_modulus_or_of_the_client() {
+        // Modulo a prime with slots, in every place; by another number, at the end.
+        check(|graph, x, y| {
+            let prime = constant(graph, 65537.0);
+            (0..3).fold(push(graph, Operation::Binary(Binary::Mul, x, y)), |z, _| {
+                let square = push(graph, Operation::Binary(Binary::Mul, z, z));
+                let square = push(graph, Operation::Binary(Binary::Remainder, square, prime));
+                let moved = push(graph, Operation::Binary(Binary::Add, square, y));
+                push(graph, Operation::Binary(Binary::Remainder, moved, prime))
+            })
+        });
+        check(|graph, x, _| {
+            let (shape, values) = (vec![2, 1], vec![10.0; 2]);
+            let tens = push(graph, Operation::Constant { shape, element: Element::Integer, values });
+            push(graph, Operation::Binary(Binary::Remainder, x, tens))
+        });
+        check(|graph, x, y| {
+            let (product, ten) = (push(graph, Operation::Binary(Binary::Mul, x, y)), constant(graph, 10.0));
+            push(graph, Operation::Binary(Binary::Remainder, product, ten))
+        });
+    }
+
+    #[test]
+    fn remainders_and_tables_that_slots_do_not_have_are_refused() {
+        let refused = |operation: &dyn Fn(&mut Graph, usize) -> usize, words: &str| {
+            let mut graph = Graph::default();
+            let x = integers(&mut graph, "x", 4, [0.0, 300.0]);
+            let at = operation(&mut graph, x);
+            graph.finish(vec![at]).expect("an output");
+            let error = IntegerPlan::search(&BGV, &Arc::new(graph), &toy("bgv")).map(|_| ()).expect_err("refused");
+            assert!(error.to_string().contains(words), "{error}");
+        };
+        refused(
+            &|graph, x| push(graph, Operation::Unary(Unary::Abs, x)),
+            "functions of at most 256 integers, found 301",
+        );
+        refused(
+            &|graph, x| {
+                let ten = constant(graph, 10.0);
+                let digit = push(graph, Operation::Binary(Binary::Remainder, x, ten));
+                push(graph, Operation::Binary(Binary::Mul, digit, digit))
+            },
+            "remainders by one number alone, of all outputs",
+        );
     }
 }

@@ -8,7 +8,7 @@ use noren_rlwe::parameters::Parameters;
 use crate::backends::backend::{Bounds, Outcome, Outline, Record, Step};
 use crate::cost::slots::{SlotDraft, Slots};
 use crate::graph::dag::Graph;
-use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
+use crate::graph::operation::{Binary, Element, Operation, Reduction};
 use crate::graph::shape::indices;
 use crate::lowering::layout::Layout;
 use crate::lowering::nodes::{Approximations, Lowering, Output, Shared, Source};
@@ -30,14 +30,15 @@ pub(super) fn evaluates(graph: &Graph, at: usize, reals: bool) -> bool {
         Operation::Input { .. } | Operation::Constant { .. } | Operation::Gather { .. } | Operation::Select(..) => true,
         Operation::MatMul { .. } | Operation::Polynomial(..) => true,
         Operation::Function { .. } => reals,
-        Operation::Table { .. } => false,
-        Operation::Unary(kind, _) => reals || !matches!(kind, Unary::Abs | Unary::Sign),
+        Operation::Table { .. } => !reals,
+        Operation::Unary(..) => true,
         Operation::Reduce(kind, ..) => reals || matches!(kind, Reduction::Sum | Reduction::Product),
         Operation::Binary(kind, ..) => match kind {
             Binary::Add | Binary::Sub | Binary::Mul => true,
             Binary::And | Binary::Or | Binary::Xor => truths,
-            Binary::Less | Binary::LessEqual | Binary::Greater | Binary::GreaterEqual => reals,
-            Binary::Maximum | Binary::Minimum => reals,
+            Binary::Less | Binary::LessEqual | Binary::Greater | Binary::GreaterEqual => true,
+            Binary::Equal | Binary::NotEqual => !reals,
+            Binary::Maximum | Binary::Minimum => true,
             _ => false,
         },
     }
@@ -50,7 +51,7 @@ impl OnSlots {
 
     /// What a file holds, with the bytes of parameters.
     pub(super) fn record(&self, parameters: &[u8]) -> Record {
-        let Approximations { error, dead_zone } = self.approximations;
+        let Approximations { error, dead_zone, .. } = self.approximations;
         Record { parameters: Record::hexadecimal(parameters), slots: self.recording.slots, error, dead_zone }
     }
 

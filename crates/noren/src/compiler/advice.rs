@@ -5,7 +5,7 @@ use std::sync::Arc;
 use noren_rlwe::error::Result;
 use serde::Serialize;
 
-use crate::advisor::{self, Accuracy, Advice, Candidate, Goal, Limits, Objective, Rejection, Report};
+use crate::advisor::{self, Accuracy, Advice, Candidate, Goal, Limits, Objective, Rejection, Report, Values, Workload};
 use crate::backends::backend::{Bounds, Outline, Plan};
 use crate::backends::options::Options;
 use crate::backends::table::Backends;
@@ -68,6 +68,22 @@ pub fn advise(
     let outcomes = Backends::ALL.plans(&simple, options, None).into_iter().map(outcome).collect::<Result<Vec<_>>>()?;
     let (goal, limits) = (Goal::new(objective, client, server), limits.within(client, server));
     Advice::ranked(outcomes, &goal, &limits, server, None).map_err(|refusal| refusal.error(None))
+}
+
+impl Workload {
+    /// The workload as a [function](Workload::graph), compiled for the backend of this name, or for the quickest: what comes of
+    /// advice.
+    ///
+    /// # Errors
+    /// As [`Workload::graph`] and [`Program::compile`].
+    pub fn program(&self, scheme: Option<&str>) -> Result<Program> {
+        let precision = match self.values {
+            Values::Real { bits } => Some(libm::exp2(-bits)),
+            Values::Integer { .. } => None,
+        };
+        let (scheme, dead_zone) = (scheme.map(str::to_owned), self.dead_zone);
+        Program::compile(self.graph()?, &Options { scheme, precision, dead_zone, ..Options::default() })
+    }
 }
 
 /// How accurate the results of a plan are.

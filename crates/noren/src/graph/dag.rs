@@ -118,6 +118,14 @@ impl Graph {
         needed
     }
 
+    /// The number that all elements of a constant are.
+    #[must_use]
+    pub fn number(&self, at: usize) -> Option<f64> {
+        let Operation::Constant { values, .. } = &self.nodes[at].operation else { return None };
+        let (&first, rest) = values.split_first()?;
+        rest.iter().all(|&x| x == first).then_some(first)
+    }
+
     /// For each node the nodes that are computed from it and that an output depends on.
     #[must_use]
     pub fn consumers(&self) -> Vec<Vec<usize>> {

@@ -22,6 +22,9 @@ impl<E: Shared> Lowering<'_, E> {
         a: Shaped<E>,
         b: Shaped<E>,
     ) -> Result<Operand<E::Ciphertext>> {
+        if self.approximations.modulus.is_some() {
+            return self.of_difference(at, a, b, |x| kind.of(x, 0.0));
+        }
         let (a, b) = match kind {
             Binary::Greater | Binary::GreaterEqual => (a, b),
             Binary::Less | Binary::LessEqual => (b, a),
@@ -38,6 +41,19 @@ impl<E: Shared> Lowering<'_, E> {
         })?;
         let layout = difference.layout.clone().blurred();
         Ok(Operand::Value(self.made(parts, layout, Interval::new(0.0, 1.0)).into()))
+    }
+
+    /// A function of the difference of integers.
+    fn of_difference(
+        &mut self,
+        at: usize,
+        a: Shaped<E>,
+        b: Shaped<E>,
+        function: impl Fn(f64) -> f64,
+    ) -> Result<Operand<E::Ciphertext>> {
+        let range = self.graph.node(a.0).range.plus(self.graph.node(b.0).range.negated());
+        let difference = self.difference(at, a, b)?;
+        Ok(Operand::Value(self.tabulated(at, &difference, range, function)?.into()))
     }
 
     /// The sign of numbers that are not closer to zero than the dead zone.
@@ -79,6 +95,10 @@ impl<E: Shared> Lowering<'_, E> {
         a: Shaped<E>,
         b: Shaped<E>,
     ) -> Result<Operand<E::Ciphertext>> {
+        if self.approximations.modulus.is_some() {
+            let excess = self.of_difference(at, a, b.clone(), |x| kind.of(x, 0.0))?;
+            return self.combined(at, Binary::Add, b, (at, excess));
+        }
         let difference = self.difference(at, a.clone(), b.clone())?;
         let (size, signs) = self.signs_of_differences(at, difference.bounds)?;
         let error = size * signs.product_error() / 2.0;

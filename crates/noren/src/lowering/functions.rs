@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use noren_math::interpolation::through;
+use noren_math::modulus::Modulus;
 use noren_rlwe::error::Result;
 
 use crate::circuits::approx::{Approximation, interpolate};
@@ -22,6 +24,9 @@ const LARGEST_ARGUMENT: f64 = 2.0;
 
 /// Polynomials of so few coefficients are evaluated by powers for all arguments.
 const FEW_COEFFICIENTS: usize = 4;
+
+/// The most integers that functions are tabulated of: polynomials have that degree, and eight levels.
+const LONGEST_TABLE: u64 = 256;
 
 /// How much wider than the range of the elements that of the slots may be, before they are cleaned.
 const WIDE: f64 = 4.0;
@@ -61,6 +66,29 @@ impl<E: Shared> Lowering<'_, E> {
             parts.into_iter().map(|part| self.ev.with_errors(part, &[], bias)).collect()
         };
         Ok(self.made(parts, layout, bounds))
+    }
+
+    /// A function of each element, an integer in `range`: the polynomial modulo the prime of the scheme through its values.
+    pub(super) fn tabulated(
+        &self,
+        at: usize,
+        x: &Arc<Value<E::Ciphertext>>,
+        range: Interval,
+        function: impl Fn(f64) -> f64,
+    ) -> Result<Value<E::Ciphertext>> {
+        let Some(modulus) = self.approximations.modulus else { return Err(self.refusal(at, "")) };
+        let count = (range.high - range.low + 1.0) as u64;
+        if count > LONGEST_TABLE.min(modulus) {
+            return Err(self.refusal(at, &format!("functions of at most {LONGEST_TABLE} integers, found {count}")));
+        }
+        let values: Vec<f64> = (0..count).map(|step| function(range.low + step as f64)).collect();
+        let integers: Vec<i64> = values.iter().map(|&value| value as i64).collect();
+        let found = through(&Modulus::new(modulus)?, range.low as i64, &integers);
+        let mut coefficients: Vec<f64> = found.into_iter().map(|c| c as f64).collect();
+        let degree = coefficients.iter().rposition(|&c| c != 0.0).unwrap_or(0).max(1);
+        coefficients.resize(degree + 1, 0.0);
+        let value = self.polynomial(at, x, &coefficients)?;
+        Ok(self.made(value.parts, value.layout, Interval::of(&values)))
     }
 
     /// A smooth function of each element, within an error that becomes part of the bound of the result.

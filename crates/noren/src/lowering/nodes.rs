@@ -8,6 +8,7 @@ use noren_rlwe::error::{Error, Result};
 use crate::graph::dag::Graph;
 use crate::graph::interval::Interval;
 use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
+use crate::graph::shape::size;
 use crate::lowering::error::CompileError;
 use crate::lowering::layout::{Fill, Layout};
 use crate::lowering::number::Number;
@@ -31,11 +32,20 @@ pub(crate) struct Approximations {
     pub(crate) error: f64,
     /// Comparisons of numbers that are closer than this may have any result; none are compiled without it.
     pub(crate) dead_zone: Option<f64>,
+    /// The prime that integers are computed modulo; none of real numbers.
+    pub(crate) modulus: Option<u64>,
 }
 
 impl Approximations {
-    /// Integers need none.
-    pub(crate) const EXACT: Self = Self { error: 0.0, dead_zone: None };
+    /// Those of real numbers.
+    pub(crate) const fn of_reals(error: f64, dead_zone: Option<f64>) -> Self {
+        Self { error, dead_zone, modulus: None }
+    }
+
+    /// Integers modulo a prime need none.
+    pub(crate) const fn modulo(modulus: u64) -> Self {
+        Self { error: 0.0, dead_zone: None, modulus: Some(modulus) }
+    }
 }
 
 /// An evaluator whose vectors threads share.
@@ -152,6 +162,11 @@ impl<'a, E: Shared> Lowering<'a, E> {
                 let operand = operand(*of)?;
                 self.gather(at, *of, operand, positions)?
             }
+            Operation::Unary(kind @ (Unary::Abs | Unary::Sign), of) if self.approximations.modulus.is_some() => {
+                let x = self.value((*of, operand(*of)?), None)?;
+                let range = self.graph.node(*of).range;
+                Operand::Value(self.tabulated(at, &x, range, |x| kind.of(x))?.into())
+            }
             Operation::Unary(kind, of) => {
                 let x = operand(*of)?;
                 match kind {
@@ -171,6 +186,14 @@ impl<'a, E: Shared> Lowering<'a, E> {
                     Binary::Maximum | Binary::Minimum => self.extreme(at, *kind, a, b)?,
                     Binary::And if node.element == Element::Bool => self.combined(at, Binary::Mul, a, b)?,
                     Binary::Or | Binary::Xor if node.element == Element::Bool => self.either(at, *kind, a, b)?,
+                    // Integers are congruent to their remainders by the modulus; by others clients take them.
+                    Binary::Remainder if self.approximations.modulus.is_some() => match a.1 {
+                        x if node.shape == self.graph.node(a.0).shape => x,
+                        x => {
+                            let zeros = vec![0.0; size(&self.graph.node(b.0).shape).unwrap_or(0)];
+                            self.combined(at, Binary::Add, (a.0, x), (b.0, Operand::Constant(zeros.into())))?
+                        }
+                    },
                     kind if kind.compares() => self.comparison(at, *kind, a, b)?,
                     _ => return Err(self.refusal(at, "")),
                 }
@@ -195,7 +218,11 @@ impl<'a, E: Shared> Lowering<'a, E> {
                 let x = self.value((*of, operand(*of)?), None)?;
                 Operand::Value(self.function(at, *of, &x, *name, *error)?.into())
             }
-            Operation::Table { .. } => return Err(self.refusal(at, "")),
+            Operation::Table { of, first, values, .. } => {
+                let x = self.value((*of, operand(*of)?), None)?;
+                let range = self.graph.node(*of).range;
+                Operand::Value(self.tabulated(at, &x, range, |x| values[(x - *first as f64) as usize])?.into())
+            }
         })
     }
 

@@ -64,7 +64,7 @@ impl Built {
     }
 }
 
-const APPROXIMATIONS: Approximations = Approximations { error: 1e-4, dead_zone: Some(0.01) };
+const APPROXIMATIONS: Approximations = Approximations::of_reals(1e-4, Some(0.01));
 
 /// Runs a graph with this many slots on numbers of the ranges of its inputs, and compares all outputs with the definition.
 fn check(built: Built, outputs: &[usize], slots: usize, tolerance: f64) {

@@ -1,5 +1,6 @@
 //! The advisor: choices for workloads whose answers are known, refusals, and counts.
 
+mod functions;
 mod questions;
 mod sweeps;
 mod tables;

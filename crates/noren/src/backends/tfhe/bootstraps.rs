@@ -63,15 +63,9 @@ pub(super) fn bootstraps(graph: &Graph, at: usize) -> Result<Rounds> {
     };
     let none = Rounds::default();
     let gate = Rounds { bootstraps: 1, rounds: 1 };
-    let known = |of: usize| match &graph.node(of).operation {
-        Operation::Constant { values, .. } if values.windows(2).all(|pair| pair[0] == pair[1]) => {
-            values.first().copied()
-        }
-        _ => None,
-    };
     let truths = operands.iter().all(|operand| operand.element == Element::Bool);
     let each = match &node.operation {
-        Operation::Binary(kind, a, b) => match known(*b).or_else(|| known(*a)) {
+        Operation::Binary(kind, a, b) => match graph.number(*b).or_else(|| graph.number(*a)) {
             _ if truths => gate,
             Some(number) => known_cost(*kind, number, signed, &cost)?,
             None => cost(binary(*kind, signed))?,

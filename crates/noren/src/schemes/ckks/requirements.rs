@@ -26,6 +26,8 @@ use crate::schemes::range::Range;
 pub struct Requirements {
     /// How many multiplications follow one another.
     pub depth: usize,
+    /// How many levels are left in the end: results are held by as many primes more than the first, and may be as much larger.
+    pub levels_left: usize,
     /// The error of the results is at most `2^-precision_bits`.
     pub precision_bits: f64,
     /// All inputs, intermediate values and results are at most this in absolute value; so are the ranges that are known of
@@ -42,7 +44,8 @@ pub struct Requirements {
 impl Default for Requirements {
     /// One multiplication of values in [-1, 1] in any number of slots to 20 bits, at 128-bit security, with a public key.
     fn default() -> Self {
-        Self { depth: 1, precision_bits: 20.0, max_abs: 1.0, slots: 1, security: Security::Bits128, secret_key: false }
+        let security = Security::Bits128;
+        Self { depth: 1, levels_left: 0, precision_bits: 20.0, max_abs: 1.0, slots: 1, security, secret_key: false }
     }
 }
 
@@ -193,16 +196,18 @@ impl Requirements {
     /// The candidates for a ring and a scale.
     fn specifications(&self, log_n: u32, log_scale: u32, room: f64) -> Vec<ParametersSpec> {
         // More levels than primes: nothing is made of such a length.
-        if self.depth > MOST_DEPTH {
+        let levels = self.depth.saturating_add(self.levels_left);
+        if levels > MOST_DEPTH {
             return Vec::new();
         }
         let bits = |largest: f64| libm::log2(largest).ceil().max(0.0);
         let integer_bits = bits(self.max_abs).max(bits(room * ROOM_MARGIN) - 1.0);
-        let first = f64::from(log_scale + HEADROOM_BITS) + integer_bits;
+        let held = self.levels_left as f64 * f64::from(log_scale);
+        let first = f64::from(log_scale + HEADROOM_BITS) + (integer_bits - held).max(0.0);
         if first > f64::from(FIRST_BITS) {
             return Vec::new();
         }
-        let of = |special: &u32| specification(log_n, log_scale, first as u32, self.depth, *special, self.security);
+        let of = |special: &u32| specification(log_n, log_scale, first as u32, levels, *special, self.security);
         SPECIAL_BITS.iter().filter_map(of).collect()
     }
 

@@ -1,0 +1,211 @@
+//! Workloads as graphs, as the compiler takes them.
+
+use noren_rlwe::error::{Error, Result};
+
+use crate::advisor::workload::{Computation, Values, Workload};
+use crate::graph::dag::Graph;
+use crate::graph::interval::Interval;
+use crate::graph::operation::{Binary, Element, Operation, Reduction};
+
+/// The most elements of a graph of a workload.
+const MOST_ELEMENTS: usize = 1 << 20;
+
+impl Workload {
+    /// The computation on arrays with a row for each instance, which the compiler takes: of real numbers in `[-1, 1]`, or of
+    /// integers from 0 on. Matrices and polynomials have equal entries, which keep results of real numbers in `[-1, 1]`; tables
+    /// are of a function that has nothing to be made use of.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] for more elements than 2^20, and for integers that outgrow 2^53.
+    pub fn graph(&self) -> Result<Graph> {
+        self.check()?;
+        let elements = self.instances.saturating_mul(self.inputs().max(self.outputs()));
+        if elements > MOST_ELEMENTS {
+            return Err(Error::parameter(
+                "instances",
+                self.instances,
+                format!("arrays of at most {MOST_ELEMENTS} elements"),
+            ));
+        }
+        let mut made = Made { graph: Graph::default(), workload: self };
+        let output = made.output()?;
+        made.graph.finish(vec![output])?;
+        Ok(made.graph)
+    }
+}
+
+impl Workload {
+    /// The bits of integers; 0 of real numbers.
+    pub(super) const fn bits(&self) -> u32 {
+        match self.values {
+            Values::Real { .. } => 0,
+            Values::Integer { bits, .. } => bits,
+        }
+    }
+
+    /// Entries of a matrix or a polynomial, of which `count` are added up.
+    pub(super) fn entry(&self, count: usize) -> f64 {
+        match self.values {
+            Values::Real { .. } => 1.0 / count as f64,
+            Values::Integer { bits, .. } => libm::exp2(f64::from(bits)) - 1.0,
+        }
+    }
+
+    /// The number that results are taken modulo, if they are.
+    pub(super) fn divisor(&self) -> Option<f64> {
+        let Values::Integer { bits, result_bits } = self.values else { return None };
+        let asked = result_bits.filter(|&asked| f64::from(asked) < self.exact_bits(bits));
+        self.modulus.map(|modulus| modulus as f64).or_else(|| asked.map(|bits| libm::exp2(f64::from(bits))))
+    }
+}
+
+/// A graph on the way.
+struct Made<'a> {
+    graph: Graph,
+    workload: &'a Workload,
+}
+
+impl Made<'_> {
+    fn output(&mut self) -> Result<usize> {
+        Ok(match self.workload.computation {
+            Computation::Product { count } => {
+                let x = self.input("x", count)?;
+                match self.workload.divisor() {
+                    None => self.push(Operation::Reduce(Reduction::Product, x, vec![1]))?,
+                    Some(_) => self.product(x, count)?,
+                }
+            }
+            Computation::Sum { count } => {
+                let x = self.input("x", count)?;
+                let sum = self.push(Operation::Reduce(Reduction::Sum, x, vec![1]))?;
+                self.reduced(sum)?
+            }
+            Computation::InnerProduct { length } => {
+                let (x, y) = (self.input("x", length)?, self.input("y", length)?);
+                let products = self.push(Operation::Binary(Binary::Mul, x, y))?;
+                let sum = self.push(Operation::Reduce(Reduction::Sum, products, vec![1]))?;
+                self.reduced(sum)?
+            }
+            Computation::Squarings { depth } => {
+                let x = self.input("x", 1)?;
+                (0..depth).try_fold(x, |x, _| {
+                    let square = self.push(Operation::Binary(Binary::Mul, x, x))?;
+                    self.reduced(square)
+                })?
+            }
+            Computation::Polynomial { degree } => {
+                let x = self.input("x", 1)?;
+                let coefficients = vec![self.workload.entry(degree + 1); degree + 1];
+                match self.workload.divisor() {
+                    None => self.push(Operation::Polynomial(x, coefficients))?,
+                    Some(_) => self.polynomial(x, &coefficients)?,
+                }
+            }
+            Computation::Matrix { rows, columns } => {
+                let x = self.input("x", columns)?;
+                let matrix = vec![self.workload.entry(columns); rows * columns];
+                let product = self.push(Operation::MatMul { of: x, columns: rows, matrix })?;
+                self.reduced(product)?
+            }
+            Computation::Compare => {
+                let (x, y) = (self.input("x", 1)?, self.input("y", 1)?);
+                self.push(Operation::Binary(Binary::Less, x, y))?
+            }
+            Computation::Table { inputs } => {
+                let x = self.input("x", 1)?;
+                let bits = self.workload.bits();
+                let index = match inputs {
+                    1 => x,
+                    _ => {
+                        let y = self.input("y", 1)?;
+                        let factor = self.constant(libm::exp2(f64::from(bits)))?;
+                        let high = self.push(Operation::Binary(Binary::Mul, x, factor))?;
+                        self.push(Operation::Binary(Binary::Add, high, y))?
+                    }
+                };
+                let count = 1u64 << (bits * inputs as u32).min(40);
+                if count > MOST_ELEMENTS as u64 {
+                    return Err(Error::parameter("bits", bits, "tables of at most 2^20 values"));
+                }
+                // Quadratic residues look like noise.
+                let most = 1u64 << bits;
+                let value = |k: u64| ((k * k % 4_294_967_291) * 2_654_435_761 % 4_294_967_291 % most) as f64;
+                let values = (0..count).map(value).collect();
+                self.push(Operation::Table { of: index, first: 0, values, element: Element::Integer })?
+            }
+        })
+    }
+
+    fn push(&mut self, operation: Operation) -> Result<usize> {
+        self.graph.push(operation, "")
+    }
+
+    fn constant(&mut self, number: f64) -> Result<usize> {
+        self.push(Operation::Constant { shape: vec![], element: Element::Integer, values: vec![number] })
+    }
+
+    fn input(&mut self, name: &str, width: usize) -> Result<usize> {
+        let (element, range) = match (self.workload.values, self.workload.modulus) {
+            (Values::Real { .. }, _) => (Element::Real, Interval::new(-1.0, 1.0)),
+            (Values::Integer { .. }, Some(modulus)) => (Element::Integer, Interval::new(0.0, (modulus - 1) as f64)),
+            (Values::Integer { bits, .. }, None) => {
+                (Element::Integer, Interval::new(0.0, libm::exp2(f64::from(bits)) - 1.0))
+            }
+        };
+        let shape = vec![self.workload.instances, width];
+        self.push(Operation::Input { name: name.to_owned(), shape, element, range })
+    }
+
+    fn reduced(&mut self, at: usize) -> Result<usize> {
+        let Some(divisor) = self.workload.divisor() else { return Ok(at) };
+        let divisor = self.constant(divisor)?;
+        self.push(Operation::Binary(Binary::Remainder, at, divisor))
+    }
+
+    /// A polynomial by its powers, each reduced.
+    fn polynomial(&mut self, x: usize, coefficients: &[f64]) -> Result<usize> {
+        let mut powers = vec![x];
+        for k in 2..coefficients.len() {
+            let (a, b) = (powers[k / 2 - 1], powers[k - k / 2 - 1]);
+            let product = self.push(Operation::Binary(Binary::Mul, a, b))?;
+            powers.push(self.reduced(product)?);
+        }
+        let mut sum = self.constant(coefficients[0])?;
+        for (&c, power) in coefficients[1..].iter().zip(powers) {
+            let c = self.constant(c)?;
+            let term = self.push(Operation::Binary(Binary::Mul, c, power))?;
+            sum = self.push(Operation::Binary(Binary::Add, sum, term))?;
+        }
+        self.reduced(sum)
+    }
+
+    /// The product along the second axis, in pairs, each reduced.
+    fn product(&mut self, x: usize, count: usize) -> Result<usize> {
+        let (mut x, mut count) = (x, count);
+        while count > 1 {
+            let (of, half) = (x, count / 2);
+            let a = self.gathered(of, half, |row, column| Some(row * count + column))?;
+            let b = self.gathered(of, half, |row, column| Some(row * count + half + column))?;
+            let product = self.push(Operation::Binary(Binary::Mul, a, b))?;
+            x = self.reduced(product)?;
+            if count % 2 == 1 {
+                // Beside the products the one that is left.
+                let products =
+                    self.gathered(x, half + 1, |row, column| (column < half).then_some(row * half + column))?;
+                let last =
+                    self.gathered(of, half + 1, |row, column| (column == half).then_some((row + 1) * count - 1))?;
+                x = self.push(Operation::Binary(Binary::Add, products, last))?;
+            }
+            count = count.div_ceil(2);
+        }
+        Ok(x)
+    }
+
+    /// A row of `width` elements for each instance: those of a node in these positions, or zeros.
+    fn gathered(&mut self, of: usize, width: usize, at: impl Fn(usize, usize) -> Option<usize>) -> Result<usize> {
+        let rows = self.workload.instances;
+        let position = |k: usize| at(k / width, k % width).map_or(-1, |position| position as i64);
+        let positions = (0..rows * width).map(position).collect();
+        self.push(Operation::Gather { of, shape: vec![rows, width], positions })
+    }
+}
