@@ -1,9 +1,9 @@
 //! Exact integers: the classes of `noren.bgv` and `noren.bfv`.
 
-mod ciphertext_class;
-pub(crate) mod classes;
-mod context_class;
-mod evaluator_class;
+pub(crate) mod ciphertext;
+pub(crate) mod context;
+pub(crate) mod either;
+pub(crate) mod evaluator;
 pub(crate) mod keys;
 pub(crate) mod lookup;
 pub(crate) mod parameters;
