@@ -16,25 +16,14 @@ use crate::errors::raise_of_integers;
 use crate::evaluators::evaluator_of;
 use crate::explain;
 use crate::exponent::whole_exponent;
-use crate::integers::context::PyIntegerContext;
+use crate::integers::classes::{PyEncrypted, PyIntegerContext, PyIntegerEvaluator};
 use crate::integers::either::{AnyCiphertext, Either, each, other_class};
-use crate::integers::evaluator::PyIntegerEvaluator;
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::schemes::{PyBfvCiphertext, PyBgvCiphertext};
 use crate::pickle::{Pickle, Shared, Threading, bytes_beside, shared_context};
 use crate::refusals;
 use crate::ufuncs;
 use crate::whole::whole;
-
-/// A ciphertext of either scheme, which Python gets as an object of the class of its scheme.
-#[pyclass(frozen, subclass, extends = PyAny, name = "Ciphertext", module = "noren._noren.integers")]
-#[derive(Clone)]
-pub(crate) struct PyEncrypted {
-    pub(crate) inner: AnyCiphertext,
-    pub(crate) context: Context,
-    /// The evaluator that made it, which its operators use.
-    pub(crate) evaluator: Option<PyIntegerEvaluator>,
-}
 
 impl PyEncrypted {
     /// A ciphertext that no evaluator made.

@@ -19,9 +19,8 @@ use crate::errors::{raise, raise_of_integers};
 use crate::explain;
 use crate::exponent;
 use crate::files::Filed;
-use crate::integers::ciphertext::PyEncrypted;
-use crate::integers::either::{AnyCiphertext, AnyContext, Either, each, other_class};
-use crate::integers::evaluator::PyIntegerEvaluator;
+use crate::integers::classes::{PyEncrypted, PyIntegerContext, PyIntegerEvaluator};
+use crate::integers::either::{AnyCiphertext, Either, each, other_class};
 use crate::integers::keys::{IntegerEncryptionKey, PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerSecretKey};
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::{Layout, WholeNumbers, check_parameters, check_read, read};
@@ -32,10 +31,6 @@ use crate::progress::Heard;
 use crate::seeds::seed_of;
 use crate::vectors::{head, stacked};
 use crate::whole::{Integers, whole};
-
-/// The context of either scheme, which Python gets as an object of the class of its scheme.
-#[pyclass(frozen, subclass, extends = PyAny, name = "Context", module = "noren._noren.integers")]
-pub(crate) struct PyIntegerContext(pub(crate) AnyContext);
 
 impl PyIntegerContext {
     /// The context of the parameters, which are those of both schemes.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, Weak};
 use noren::bgv::{Context, Encoder, Plaintext};
 use noren::circuits::polynomial::Polynomial;
 use noren::circuits::power::power;
-use noren::circuits::product::product;
+use noren::circuits::terms::Terms;
 use noren::error::Result;
 use noren::schemes::integers::{Ciphertext, Evaluator, Scheme};
 use noren::{EvaluationKeys, bfv, bgv};
@@ -15,26 +15,15 @@ use pyo3::types::PyType;
 use crate::array::detached_by;
 use crate::display;
 use crate::errors::{raise, raise_of_integers};
-use crate::evaluators::{Held, Match, Registration};
-use crate::integers::ciphertext::PyEncrypted;
-use crate::integers::context::PyIntegerContext;
+use crate::evaluators::{Held, Match};
+use crate::integers::classes::{PyEncrypted, PyIntegerContext, PyIntegerEvaluator};
 use crate::integers::either::{AnyCiphertext, AnyEvaluator, Either, each, other_class};
 use crate::integers::keys::PyIntegerEvaluationKeys;
 use crate::integers::plaintext::{WholeNumbers, check_all_contents, check_contents};
 use crate::integers::slot_matrix::PySlotMatrix;
 use crate::key_sets;
-use crate::rotations::plan_of_sum;
-use crate::vectors::{SumOf, check_columns, same_length, terms_of_sum};
+use crate::vectors::same_length;
 use crate::whole::{Integers, whole};
-
-/// The evaluator of either scheme, which Python gets as an object of the class of its scheme.
-#[pyclass(frozen, subclass, extends = PyAny, name = "Evaluator", module = "noren._noren.integers")]
-pub(crate) struct PyIntegerEvaluator {
-    pub(crate) inner: AnyEvaluator,
-    /// That of the object which Python holds, for as long as it lives.
-    #[expect(dead_code, reason = "it is there to be dropped with the object")]
-    pub(crate) registration: Option<Registration<Self>>,
-}
 
 /// A copy, such as that of a ciphertext, is not registered.
 impl Clone for PyIntegerEvaluator {
@@ -85,16 +74,6 @@ enum Operand<'a, S> {
     Ciphertext(&'a Ciphertext<S>),
     Plaintext(&'a Plaintext),
     Number(i64),
-}
-
-/// A sum or a product with what is known of it.
-fn known<S: Scheme>(x: Ciphertext<S>, of: &SumOf) -> Result<Ciphertext<S>> {
-    match *of {
-        SumOf::Number => x.with_period(1)?.with_length(Some(1)),
-        SumOf::Repeats(period) => x.with_period(period),
-        SumOf::First => x.with_length(Some(1)),
-        SumOf::Slots => Ok(x),
-    }
 }
 
 /// x + y, x - y or x y.
@@ -350,9 +329,8 @@ impl PyIntegerEvaluator {
         #[pyo3(from_py_with = whole)] steps: Option<usize>,
     ) -> PyResult<PyEncrypted> {
         let (pair, extent, row) = (self.beside(x)?, x.inner.content().extent(), x.inner.parameters().row_slots());
-        let terms = terms_of_sum(count, stride, extent, row)?;
-        let (plan, of) = (plan_of_sum(terms, steps)?, SumOf::of(terms, extent, row));
-        self.detached(py, || each!(pair, |(ev, x)| plan.apply(ev, x).and_then(|sum| known(sum, &of))))
+        let terms = Terms::new(count, stride, extent, row).map_err(raise)?;
+        self.detached(py, || each!(pair, |(ev, x)| terms.sum(ev, x, steps)))
     }
 
     /// Slot c of each row of the result is the product of the slots c, c + stride, ..., c + (count - 1) * stride of x.
@@ -370,13 +348,9 @@ impl PyIntegerEvaluator {
         #[pyo3(from_py_with = whole)] count: Option<i64>,
         #[pyo3(from_py_with = whole)] stride: i64,
     ) -> PyResult<PyEncrypted> {
-        let (extent, row) = (x.inner.content().extent(), x.inner.parameters().row_slots());
-        let pair = self.beside(x)?;
-        let factors = terms_of_sum(count, stride, extent, row)?;
-        let of = SumOf::of(factors, extent, row);
-        let (count, stride) = factors;
-        let result = || each!(pair, |(ev, x)| product(ev, x, count, stride).and_then(|found| known(found, &of)));
-        self.detached(py, result)
+        let (pair, extent, row) = (self.beside(x)?, x.inner.content().extent(), x.inner.parameters().row_slots());
+        let factors = Terms::new(count, stride, extent, row).map_err(raise)?;
+        self.detached(py, || each!(pair, |(ev, x)| factors.product(ev, x)))
     }
 
     /// A polynomial of every slot, with integer coefficients, lowest first: ceil(log2(len(coefficients))) levels.
@@ -409,7 +383,7 @@ impl PyIntegerEvaluator {
         }
         let (matrix, extent) = (WholeNumbers::of(matrix)?.into_matrix()?, x.inner.content().extent());
         let whole = (matrix.columns() == parameters.row_slots()).then_some(parameters.degree());
-        check_columns(matrix.columns(), extent, whole)?;
+        extent.check_columns(matrix.columns(), whole).map_err(raise)?;
         let both = extent.length().is_some() && extent.length() == whole;
         let length = (!both).then_some(matrix.rows());
         self.detached(py, || each!(pair, |(ev, x)| matrix.apply(ev, x).and_then(|y| y.with_length(length))))

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::detached;
-use crate::integers::context::PyIntegerContext;
+use crate::integers::classes::PyIntegerContext;
 use crate::integers::either::Either;
 use crate::integers::parameters::PyIntegerParameters;
 use crate::key_classes::key_classes;

@@ -1,9 +1,10 @@
 //! Exact integers: the classes of `noren.bgv` and `noren.bfv`.
 
-pub(crate) mod ciphertext;
-pub(crate) mod context;
+mod ciphertext;
+pub(crate) mod classes;
+mod context;
 pub(crate) mod either;
-pub(crate) mod evaluator;
+mod evaluator;
 pub(crate) mod keys;
 pub(crate) mod lookup;
 pub(crate) mod parameters;

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::detached;
-use crate::integers::context::PyIntegerContext;
+use crate::integers::classes::PyIntegerContext;
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::WholeNumbers;
 use crate::pickle::{Pickle, Shared, Threading, bytes_beside, shared_context};

@@ -10,6 +10,7 @@ use noren_rlwe::keys::EvaluationKeys;
 use crate::bootstrapping::bootstrapper::Bootstrapper;
 use crate::bootstrapping::renewal::Renewal;
 use crate::schemes::ckks::{self, Ciphertext, Encoder, Estimate, Evaluator, Scale, factor};
+use crate::schemes::extent::Extent;
 use crate::schemes::slots::{Bounds, GiantStep, SlotEvaluator};
 
 /// Evaluates programs of any depth: a ciphertext that has too few levels for an operation is bootstrapped before it.
@@ -383,6 +384,14 @@ impl SlotEvaluator for BootstrappingEvaluator {
 
     fn with_period(&self, a: Ciphertext, period: usize) -> Ciphertext {
         SlotEvaluator::with_period(&self.evaluator, a, period)
+    }
+
+    fn extent(&self, x: &Ciphertext) -> Extent {
+        x.extent()
+    }
+
+    fn with_length(&self, a: Ciphertext, length: Option<usize>) -> Result<Ciphertext> {
+        a.with_length(length)
     }
 
     /// The vector as it is: its levels have no end, and stay so.

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use noren_rlwe::error::Result;
 
 use crate::circuits::recorder::{Blank, Recorder};
+use crate::schemes::extent::Extent;
 use crate::schemes::slots::{Bounds, GiantStep, Scalar, SlotEvaluator};
 
 /// New levels for the vectors of an evaluator: bootstraps, or their model.
@@ -224,6 +225,14 @@ impl<E: SlotEvaluator + Sync, R: Renewal<E>> SlotEvaluator for Renewing<'_, E, R
 
     fn with_period(&self, a: Self::Ciphertext, period: usize) -> Self::Ciphertext {
         self.ev.with_period(a.best().clone(), period).into()
+    }
+
+    fn extent(&self, x: &Self::Ciphertext) -> Extent {
+        self.ev.extent(x.best())
+    }
+
+    fn with_length(&self, a: Self::Ciphertext, length: Option<usize>) -> Result<Self::Ciphertext> {
+        Ok(self.ev.with_length(a.best().clone(), length)?.into())
     }
 
     /// The vector as it is: its levels have no end.
