@@ -6,10 +6,8 @@ use noren::error::{Error, Result};
 use noren::wire::{Destination, Existing, Form, Limits, Object};
 use noren_files::encrypted;
 use noren_files::passphrase::{Passphrase, Work};
-use pyo3::PyClass;
-use pyo3::PyClassInitializer;
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
 
 use crate::array::detached;
 use crate::errors::{EncodingError, WireError, raise, raise_of_files};
@@ -84,18 +82,18 @@ pub(crate) enum Filed<T> {
 
 impl<T> Filed<T> {
     /// The ciphertext, or those of a list, as Python holds them.
-    pub(crate) fn of<'py, P: PyClass>(
+    pub(crate) fn of<'py>(
         ciphertexts: &Bound<'py, PyAny>,
-        inner: impl Fn(&Bound<'py, P>) -> T,
+        inner: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>,
     ) -> PyResult<Self> {
-        if let Ok(one) = ciphertexts.cast::<P>() {
-            return Ok(Self::One(inner(one)));
+        if let Ok(one) = inner(ciphertexts) {
+            return Ok(Self::One(one));
         }
-        let all: Vec<Bound<'py, P>> = ciphertexts.extract()?;
+        let all: Vec<Bound<'py, PyAny>> = ciphertexts.extract()?;
         if all.is_empty() {
             return Err(EncodingError::new_err("no ciphertext was given, at least 1 is needed"));
         }
-        Ok(Self::Several(all.iter().map(inner).collect()))
+        all.iter().map(inner).collect::<PyResult<_>>().map(Self::Several)
     }
 
     /// Writes the file, as a whole or not at all.
@@ -138,17 +136,14 @@ impl<T> Filed<T> {
     }
 
     /// The object of Python: a ciphertext or a list.
-    pub(crate) fn wrap<'py, P: PyClass + Into<PyClassInitializer<P>>>(
+    pub(crate) fn wrap<'py, P: IntoPyObject<'py>>(
         self,
         py: Python<'py>,
         wrap: impl Fn(T) -> P,
     ) -> PyResult<Bound<'py, PyAny>> {
         match self {
-            Self::One(one) => Ok(Bound::new(py, wrap(one))?.into_any()),
-            Self::Several(all) => {
-                let all = all.into_iter().map(|one| Bound::new(py, wrap(one))).collect::<PyResult<Vec<_>>>()?;
-                Ok(PyList::new(py, all)?.into_any())
-            }
+            Self::One(one) => wrap(one).into_bound_py_any(py),
+            Self::Several(all) => all.into_iter().map(wrap).collect::<Vec<_>>().into_bound_py_any(py),
         }
     }
 }

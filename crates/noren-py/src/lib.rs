@@ -118,20 +118,16 @@ mod module {
     #[pymodule]
     mod bgv {
         #[pymodule_export]
-        use crate::integers::classes::PyBgvContext;
-        #[pymodule_export]
-        use crate::integers::schemes::{PyBgvCiphertext, PyBgvEvaluator};
+        use crate::integers::schemes::{PyBgvCiphertext, PyBgvContext, PyBgvEvaluator};
     }
 
     /// The classes of `noren.bfv` alone, those of lookups among them.
     #[pymodule]
     mod bfv {
         #[pymodule_export]
-        use crate::integers::classes::PyBfvContext;
-        #[pymodule_export]
         use crate::integers::lookup::{PyLookupKeys, PyLookupPlan, PyPreparedLookup, prepare_lookup};
         #[pymodule_export]
-        use crate::integers::schemes::{PyBfvCiphertext, PyBfvEvaluator};
+        use crate::integers::schemes::{PyBfvCiphertext, PyBfvContext, PyBfvEvaluator};
     }
 
     /// The classes and functions of `noren.tfhe`.
