@@ -22,7 +22,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::key_files::{self, SECRET};
 use crate::output_set::OutputSet;
-use crate::outputs::{Content, Force, Output};
+use crate::outputs::{Content, Force, Output, size};
 use crate::progress;
 use crate::seeds::{HexSeed, parse_seed, random};
 use crate::tables::dialect::Style;
@@ -328,6 +328,10 @@ impl Run {
 
 impl Decrypt {
     fn run(&self, console: &Console) -> Result<(), Failure> {
+        if let Some(twice) = (1..self.output.len()).find(|&at| self.output[..at].contains(&self.output[at])) {
+            let found = format!("{} twice", self.output[twice].display());
+            return Err(Failure::Unsuitable { what: "--output", found, needed: "a file for each result".to_owned() });
+        }
         let styles =
             self.output.iter().map(|path| Style::new(path, None, true, None)).collect::<Result<Vec<_>, _>>()?;
         let outputs = self.output.iter().map(|path| Output::new(path, &self.force)).collect::<Result<Vec<_>, _>>()?;
@@ -346,13 +350,11 @@ impl Decrypt {
             let column_names: Vec<String> = (0..columns).map(|column| column.to_string()).collect();
             let whole: Vec<i128> = values.iter().map(|&x| x as i128).collect();
             let errors = vec![bound; values.len()];
-            let (values, access) = match bound > 0.0 {
-                true => (Values::Real(values, Some(&errors)), Access::Owner),
-                false => (Values::Whole(&whole), Access::Owner),
-            };
-            format::write(output, access, &Decrypted { row_names: None, column_names: &column_names, values }, style)?;
+            let values = if bound > 0.0 { Values::Real(values, Some(&errors)) } else { Values::Whole(&whole) };
+            let decrypted = Decrypted { row_names: None, column_names: &column_names, values };
+            format::write(output, Access::Owner, &decrypted, style)?;
         }
-        let bytes = outputs.iter().map(|output| crate::outputs::size(output.path())).collect::<Result<Vec<_>, _>>()?;
+        let bytes = outputs.iter().map(|output| size(output.path())).collect::<Result<Vec<_>, _>>()?;
         console.report(&Written { files: self.output.clone(), bytes, error_bounds: Some(bounds) })
     }
 }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use noren::backends::{
-    Backend, Backends, Options, Outcome, Outline, Parcel, PartKind, Plan, Purpose, Record, Running, SecretKey,
+    Backend, Backends, Bounds, Options, Outcome, Outline, Parcel, PartKind, Plan, Purpose, Record, Running, SecretKey,
     ServerKeys, part,
 };
 use noren::compiler::{Client, Program, Server};
@@ -91,7 +91,7 @@ impl Plan for ClearPlan {
         Ok(Price { server_seconds: elements as f64 * 1e-9, ..Price::default() })
     }
 
-    fn outline(&self) -> Result<Outline> {
+    fn outline(&self, _: Option<&Bounds>) -> Result<Outline> {
         Ok(Outline { ciphertexts: 0, slots: 0, levels: 0, rotations: vec![], steps: vec![] })
     }
 

@@ -83,6 +83,7 @@ fn what_does_not_belong_to_a_function_is_refused() {
     refused(&call(&run("out")).replace("request", "f.function"), &["f.function", "encrypted inputs"]);
     sandbox.done(&[&RUN[..], &["reply"]].concat());
     refused(&DECRYPT.join(" ").replace(" -o sums.csv", ""), &["--output", "1 file", "2 files"]);
+    refused(&DECRYPT.join(" ").replace("sums.csv", "products.csv"), &["--output", "products.csv twice"]);
     refused(&DECRYPT.join(" ").replace("reply", "request"), &["request", "encrypted results"]);
     let other = with_function("function-other", "bfv");
     sandbox.write("other.function", &other.read("f.function"));

@@ -293,8 +293,8 @@ impl Plan for CkksPlan {
         predicted(&self.on.graph, &model, &self.on.recording, self.on.approximations).map(Some)
     }
 
-    fn outline(&self) -> Result<Outline> {
-        Ok(self.on.outline(self.parameters.max_level(), "real", self.bounds()?.as_ref()))
+    fn outline(&self, bounds: Option<&Bounds>) -> Result<Outline> {
+        Ok(self.on.outline(self.parameters.max_level(), "real", bounds))
     }
 
     fn usage(&self) -> Option<&CircuitUsage> {

@@ -145,7 +145,7 @@ impl DeepPlan {
     /// The plan with these parameters.
     ///
     /// # Errors
-    /// What the graph cannot have in slots.
+    /// Operations that slots do not have.
     fn with(
         graph: &Arc<Graph>,
         parameters: bootstrapping::Parameters,
@@ -302,8 +302,8 @@ impl Plan for DeepPlan {
         self.predicted().map(Some)
     }
 
-    fn outline(&self) -> Result<Outline> {
-        Ok(self.on.outline(self.parameters.levels_left(), "real", Some(&self.predicted()?)))
+    fn outline(&self, bounds: Option<&Bounds>) -> Result<Outline> {
+        Ok(self.on.outline(self.parameters.levels_left(), "real", bounds))
     }
 
     fn usage(&self) -> Option<&CircuitUsage> {
@@ -463,7 +463,8 @@ mod tests {
         let options = Options { precision: Some(1e-2), ..toy("ckks-bootstrapping") };
         let graph = Arc::new(deep_graph());
         let plan = Arc::new(DeepPlan::search(&graph, &options).expect("a plan"));
-        let (outline, bound) = (plan.outline().expect("steps"), plan.predicted().expect("bounds").largest());
+        let bounds = plan.predicted().expect("bounds");
+        let (outline, bound) = (plan.outline(Some(&bounds)).expect("steps"), bounds.largest());
         let bootstraps: usize = outline.steps.iter().map(|step| step.bootstraps).sum();
         assert!(bootstraps >= 8 && bound <= 1e-2, "{outline:?}");
         assert!(outline.steps.iter().all(|step| step.level <= outline.levels));

@@ -69,7 +69,7 @@ impl OnSlots {
         }
     }
 
-    /// What is encrypted, and what happens, from inputs with this many levels.
+    /// The outline from inputs with this many levels.
     pub(super) fn outline(&self, levels: usize, element: &str, bounds: Option<&Bounds>) -> Outline {
         let recording = &self.recording;
         let steps = recording.steps.iter().map(|step| {
