@@ -237,11 +237,11 @@ where
 
     /// The same, of which something is stated.
     fn stated(&self, x: V, state: impl FnOnce(E::Ciphertext) -> E::Ciphertext) -> V {
-        state(self.into_best(x)).into()
+        state(self.best_owned(x)).into()
     }
 
     /// The vector that something is stated of.
-    fn into_best(&self, x: V) -> E::Ciphertext {
+    fn best_owned(&self, x: V) -> E::Ciphertext {
         match self.best(&x) {
             Ok(Cow::Owned(instead)) => instead,
             _ => x.into_best(),
@@ -428,7 +428,7 @@ where
     }
 
     fn with_length(&self, a: V, length: Option<usize>) -> Result<V> {
-        Ok(self.ev.with_length(self.into_best(a), length)?.into())
+        Ok(self.ev.with_length(self.best_owned(a), length)?.into())
     }
 
     /// The vector as it is: its levels have no end.
