@@ -1,17 +1,21 @@
 //! Where files are written; ciphertexts in them, one or a list.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use noren::error::{Error, Result};
 use noren::wire::{Destination, Existing, Form, Limits, Object};
 use noren_files::encrypted;
 use noren_files::passphrase::{Passphrase, Work};
+use noren_rlwe::wire::file;
+use noren_rlwe::wire::header::Header;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use zeroize::Zeroizing;
 
 use crate::array::detached;
 use crate::errors::{EncodingError, WireError, raise, raise_of_files};
+use crate::parameters::hexadecimal;
 
 /// Where a key is written: in the place of a file that exists only where that is asked for.
 pub(crate) fn destination(path: &Path, force: bool) -> Destination<'_> {
@@ -85,6 +89,23 @@ pub(crate) fn save_keys<K: Object<Context = ()> + Sync>(
 pub(crate) fn checked(text: String) -> PyResult<Passphrase> {
     Passphrase::new(text).map_err(|reason| WireError::new_err(reason.to_string()))
 }
+
+/// The header of a file of noren, the kind of its object, its digest in hexadecimal and the bytes that it has by its header;
+/// None for another file. What follows the header is not looked at.
+///
+/// Raises OSError, also for what is no regular file.
+#[pyfunction]
+pub(crate) fn header_of(py: Python<'_>, path: PathBuf) -> PyResult<Option<Stated<'_>>> {
+    let header = detached(py, || file::header(&path))?;
+    let stated = |header: Header| {
+        let bytes = PyBytes::new(py, &header.to_bytes());
+        (bytes, header.kind.name(), hexadecimal(&header.digest), header.length)
+    };
+    Ok(header.map(stated))
+}
+
+/// What [`header_of`] finds.
+type Stated<'py> = (Bound<'py, PyBytes>, &'static str, String, u64);
 
 /// The contents of a file of ciphertexts.
 pub(crate) enum Filed<T> {

@@ -84,6 +84,8 @@ mod module {
         RangeError, ScaleError, SecurityWarning, SignatureError, WireError,
     };
     #[pymodule_export]
+    use crate::files::header_of;
+    #[pymodule_export]
     use crate::progress::PyProgress;
     #[pymodule_export]
     use crate::rotations::{rotations_of_matrix, rotations_of_product, rotations_of_sum};
