@@ -29,7 +29,7 @@ def documented(module: ModuleType = _noren, prefix: str = "") -> dict[str, objec
         if inspect.ismodule(thing):
             found |= documented(thing, f"{name}.")
         if inspect.isclass(thing) and not issubclass(thing, Exception):
-            found |= {f"{name}.{key}": getattr(thing, key) for key in vars(thing) if not key.startswith("_")}
+            found |= {f"{name}.{key}": getattr(thing, key) for key in dir(thing) if not key.startswith("_")}
     return found
 
 
@@ -130,7 +130,7 @@ def test_methods_of_bases_that_only_types_know_are_in_the_module(stub: str) -> N
     compiled = sys.modules["noren._noren" if stub == "__init__" else f"noren._noren.{stub}"]
     for (place, name), declared in STUBS.items():
         if place == stub and not name.startswith("_"):
-            assert inherited(stub, declared) <= vars(getattr(compiled, name)).keys(), name
+            assert inherited(stub, declared) <= set(dir(getattr(compiled, name))), name
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("examples/*.py")), ids=lambda path: path.name)

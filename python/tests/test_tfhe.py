@@ -149,7 +149,9 @@ def test_reductions_are_those_of_numpy(world: World, dtype: DTypeLike, axis: int
     a = numbers(dtype, 12).reshape(3, 4)
     a[1] = a[0]
     x = world.encrypt(a)
-    world.check(world.ev.sum(x, axis), a.sum(axis, dtype=dtype))
+    # Of 3, 4 or 12 numbers every sum fits the next type.
+    wide = np.dtype(dtype).str.replace(str(np.dtype(dtype).itemsize), str(2 * np.dtype(dtype).itemsize))
+    world.check(world.ev.sum(x, axis), a.sum(axis, dtype=wide))
     world.check(world.ev.min(x, axis), a.min(axis))
     world.check(world.ev.max(x, axis), a.max(axis))
     world.check(world.ev.argmax(x, axis), a.argmax(axis).astype(np.uint8))
@@ -161,7 +163,7 @@ def test_types_turn_into_each_other(world: World) -> None:
     for dtype in (np.uint8, np.int32, np.uint64, np.bool_, np.int16):
         world.check(x.astype(dtype), a.astype(dtype))
     world.check((x > 0).astype(np.uint16), (a > 0).astype(np.uint16))
-    world.check(world.ev.sum((x > 0).astype(np.uint8)), (a > 0).sum().astype(np.uint8))
+    world.check(world.ev.sum((x > 0).astype(np.uint8)), (a > 0).sum().astype(np.uint16))
 
 
 def test_functions_of_two_bytes_are_looked_up(world: World) -> None:

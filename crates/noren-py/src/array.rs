@@ -1,10 +1,9 @@
 //! numpy in: arrays of numbers as the library takes them, and work without the interpreter.
 
 use noren::Complex64;
-use noren::ckks::{Encoder, Plaintext, Scale};
+use noren::ckks::{Encoder, Operand, Plaintext, Scale};
 use noren::error::{Error, Result};
 use noren::memory;
-use noren::schemes::extent::Extent;
 use numpy::{Element, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -13,7 +12,7 @@ use pyo3::types::PyInt;
 use crate::errors::{EncodingError, raise};
 use crate::progress::Heard;
 use crate::tfhe::shape;
-use crate::vectors::{no_values, tiled};
+use crate::vectors::no_values;
 
 /// Numbers from Python: a shape, and the entries in row-major order.
 pub(crate) struct Numbers {
@@ -118,24 +117,13 @@ impl Entries {
     }
 }
 
-impl Row<'_> {
-    /// Encodes the vector beside an encrypted one: its extent is known to suit.
-    pub(crate) fn encode_beside(
-        self,
-        encoder: &Encoder,
-        extent: Extent,
-        (slots, level): (usize, usize),
-        scale: &Scale,
-    ) -> Result<Plaintext> {
-        let period = extent.period();
-        let plaintext = match self {
-            Self::Real(row) if period < slots => encoder.encode_real(&tiled(row, period, slots), slots, level, scale),
-            Self::Complex(row) if period < slots => {
-                encoder.encode_complex(&tiled(row, period, slots), slots, level, scale)
-            }
-            row => row.encode(encoder, slots, level, scale),
-        };
-        plaintext?.with_length(extent.length())?.with_period(period)
+impl<'a> Row<'a> {
+    /// The vector as an operand, which is encoded beside the other one.
+    pub(crate) fn operand(self) -> Operand<'a> {
+        match self {
+            Self::Real(row) => Operand::Real(row),
+            Self::Complex(row) => Operand::Complex(row),
+        }
     }
 
     /// Encodes the vector over and over, at the canonical scale.

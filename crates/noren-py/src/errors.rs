@@ -3,7 +3,7 @@
 use noren::ckks::CkksError;
 use noren::error::Error as Refusal;
 use noren::programs::ProgramError;
-use noren::schemes::error::SlotError;
+use noren::schemes::error::{ShapeError, SlotError};
 use noren::schemes::integers::IntegerError;
 use noren::{KeyNeed, KeyUse};
 use noren_files::error::{Error as FileRefusal, Reason};
@@ -135,6 +135,9 @@ fn raise_of_scheme(error: &Refusal, text: String) -> PyErr {
         Some(SlotError::NotFinite { .. }) => return EncodingError::new_err(text),
         Some(_) => return RangeError::new_err(text),
         None => {}
+    }
+    if error.downcast_ref::<ShapeError>().is_some() {
+        return EncodingError::new_err(text);
     }
     if error.downcast_ref::<ProgramError>().is_some() {
         return RangeError::new_err(text);

@@ -1,19 +1,21 @@
 //! Where files are written; ciphertexts in them, one or a list.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use noren::error::{Error, Result};
 use noren::wire::{Destination, Existing, Form, Limits, Object};
 use noren_files::encrypted;
 use noren_files::passphrase::{Passphrase, Work};
-use pyo3::PyClass;
-use pyo3::PyClassInitializer;
+use noren_rlwe::wire::file;
+use noren_rlwe::wire::header::Header;
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::PyBytes;
 use zeroize::Zeroizing;
 
 use crate::array::detached;
 use crate::errors::{EncodingError, WireError, raise, raise_of_files};
+use crate::parameters::hexadecimal;
 
 /// Where a key is written: in the place of a file that exists only where that is asked for.
 pub(crate) fn destination(path: &Path, force: bool) -> Destination<'_> {
@@ -88,6 +90,23 @@ pub(crate) fn checked(text: String) -> PyResult<Passphrase> {
     Passphrase::new(text).map_err(|reason| WireError::new_err(reason.to_string()))
 }
 
+/// The header of a file of noren, the kind of its object, its digest in hexadecimal and the bytes that it has by its header;
+/// None for another file. What follows the header is not looked at.
+///
+/// Raises OSError, also for what is no regular file.
+#[pyfunction]
+pub(crate) fn header_of(py: Python<'_>, path: PathBuf) -> PyResult<Option<Stated<'_>>> {
+    let header = detached(py, || file::header(&path))?;
+    let stated = |header: Header| {
+        let bytes = PyBytes::new(py, &header.to_bytes());
+        (bytes, header.kind.name(), hexadecimal(&header.digest), header.length)
+    };
+    Ok(header.map(stated))
+}
+
+/// What [`header_of`] finds.
+type Stated<'py> = (Bound<'py, PyBytes>, &'static str, String, u64);
+
 /// The contents of a file of ciphertexts.
 pub(crate) enum Filed<T> {
     One(T),
@@ -96,18 +115,18 @@ pub(crate) enum Filed<T> {
 
 impl<T> Filed<T> {
     /// The ciphertext, or those of a list, as Python holds them.
-    pub(crate) fn of<'py, P: PyClass>(
+    pub(crate) fn of<'py>(
         ciphertexts: &Bound<'py, PyAny>,
-        inner: impl Fn(&Bound<'py, P>) -> T,
+        inner: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>,
     ) -> PyResult<Self> {
-        if let Ok(one) = ciphertexts.cast::<P>() {
-            return Ok(Self::One(inner(one)));
+        if let Ok(one) = inner(ciphertexts) {
+            return Ok(Self::One(one));
         }
-        let all: Vec<Bound<'py, P>> = ciphertexts.extract()?;
+        let all: Vec<Bound<'py, PyAny>> = ciphertexts.extract()?;
         if all.is_empty() {
             return Err(EncodingError::new_err("no ciphertext was given, at least 1 is needed"));
         }
-        Ok(Self::Several(all.iter().map(inner).collect()))
+        all.iter().map(inner).collect::<PyResult<_>>().map(Self::Several)
     }
 
     /// Writes the file, as a whole or not at all.
@@ -150,17 +169,14 @@ impl<T> Filed<T> {
     }
 
     /// The object of Python: a ciphertext or a list.
-    pub(crate) fn wrap<'py, P: PyClass + Into<PyClassInitializer<P>>>(
+    pub(crate) fn wrap<'py, P: IntoPyObject<'py>>(
         self,
         py: Python<'py>,
         wrap: impl Fn(T) -> P,
     ) -> PyResult<Bound<'py, PyAny>> {
         match self {
-            Self::One(one) => Ok(Bound::new(py, wrap(one))?.into_any()),
-            Self::Several(all) => {
-                let all = all.into_iter().map(|one| Bound::new(py, wrap(one))).collect::<PyResult<Vec<_>>>()?;
-                Ok(PyList::new(py, all)?.into_any())
-            }
+            Self::One(one) => wrap(one).into_bound_py_any(py),
+            Self::Several(all) => all.into_iter().map(wrap).collect::<Vec<_>>().into_bound_py_any(py),
         }
     }
 }

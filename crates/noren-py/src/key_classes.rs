@@ -8,7 +8,7 @@ macro_rules! key_classes {
     (
         scheme: $scheme:ident,
         parameters: $parameters:ident,
-        contexts: {$($(#[$context_doc:meta])* $getter:ident: $context_class:ident),+},
+        contexts: {$($(#[$context_doc:meta])* $getter:ident: $context_class:ident = $made:expr),+},
         module: $module:literal,
         keys: $keys:ident,
         secret: $secret:ident,
@@ -103,7 +103,7 @@ macro_rules! key_classes {
             ///
             /// Its bytes are as secret as the key. Pickled as ``noren.PicklableSecret(key)`` only.
             $secret, "SecretKey", SecretKey, $module, $scheme, $parameters, _reduce_with_secret,
-            [$($(#[$context_doc])* $getter: $context_class),+]
+            [$($(#[$context_doc])* $getter: $context_class = $made),+]
             {
                 /// Reads the key and its parameters from a file, as the tool ``noren`` writes it too.
                 ///
@@ -157,7 +157,7 @@ macro_rules! key_classes {
         key_classes!(@key
             /// Encrypts; for everybody. Can be pickled.
             $public, "PublicKey", PublicKey, $module, $scheme, $parameters, __reduce__,
-            [$($(#[$context_doc])* $getter: $context_class),+]
+            [$($(#[$context_doc])* $getter: $context_class = $made),+]
             {
                 /// Reads the key and its parameters from a file, as the tool ``noren`` writes it too.
                 ///
@@ -187,7 +187,7 @@ macro_rules! key_classes {
             ///
             /// ``keys | more`` has the keys of both, of one secret; ``Context.evaluation_keys`` makes more of them.
             $evaluation, "EvaluationKeys", EvaluationKeys, $module, $scheme, $parameters, __reduce__,
-            [$($(#[$context_doc])* $getter: $context_class),+]
+            [$($(#[$context_doc])* $getter: $context_class = $made),+]
             {
                 /// Reads the keys and their parameters from a file, as the tool ``noren`` writes it too; maps an expanded one,
                 /// whose keys all processes that map it share. Who can write to an expanded file must be trusted.
@@ -245,7 +245,7 @@ macro_rules! key_classes {
     };
     (@key
         $(#[$doc:meta])* $name:ident, $python:literal, $inner:ty, $module:literal, $scheme:ident, $parameters:ident, $reduce:ident,
-        [$($(#[$context_doc:meta])* $getter:ident: $context_class:ident),+]
+        [$($(#[$context_doc:meta])* $getter:ident: $context_class:ident = $made:expr),+]
         {$($more:tt)*}
     ) => {
         $(#[$doc])*
@@ -275,7 +275,7 @@ macro_rules! key_classes {
                 $(#[$context_doc])*
                 #[getter]
                 fn $getter(&self) -> $context_class {
-                    $context_class(self.0.context.clone())
+                    ($made)(self.0.context.clone())
                 }
             )+
 

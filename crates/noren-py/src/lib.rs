@@ -84,6 +84,8 @@ mod module {
         RangeError, ScaleError, SecurityWarning, SignatureError, WireError,
     };
     #[pymodule_export]
+    use crate::files::header_of;
+    #[pymodule_export]
     use crate::progress::PyProgress;
     #[pymodule_export]
     use crate::rotations::{rotations_of_matrix, rotations_of_product, rotations_of_sum};
@@ -118,20 +120,16 @@ mod module {
     #[pymodule]
     mod bgv {
         #[pymodule_export]
-        use crate::integers::classes::PyBgvContext;
-        #[pymodule_export]
-        use crate::integers::schemes::{PyBgvCiphertext, PyBgvEvaluator};
+        use crate::integers::schemes::{PyBgvCiphertext, PyBgvContext, PyBgvEvaluator};
     }
 
     /// The classes of `noren.bfv` alone, those of lookups among them.
     #[pymodule]
     mod bfv {
         #[pymodule_export]
-        use crate::integers::classes::PyBfvContext;
-        #[pymodule_export]
         use crate::integers::lookup::{PyLookupKeys, PyLookupPlan, PyPreparedLookup, prepare_lookup};
         #[pymodule_export]
-        use crate::integers::schemes::{PyBfvCiphertext, PyBfvEvaluator};
+        use crate::integers::schemes::{PyBfvCiphertext, PyBfvContext, PyBfvEvaluator};
     }
 
     /// The classes and functions of `noren.tfhe`.

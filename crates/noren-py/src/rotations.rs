@@ -1,14 +1,13 @@
 //! The rotations that sums and products of slots and products with matrices need keys for, in all schemes with vectors.
 
 use noren::circuits::matrix::Matrix;
-use noren::circuits::product;
-use noren::circuits::trace::Unrolling;
+use noren::circuits::terms::Terms;
+use noren::error::Result;
 use noren::schemes::extent::Extent;
 use pyo3::prelude::*;
 
 use crate::array::Numbers;
 use crate::errors::{EncodingError, raise};
-use crate::vectors::terms_of_sum;
 use crate::whole::whole;
 
 /// The rotations that ``Evaluator.sum`` of ``count`` slots needs keys for.
@@ -19,10 +18,7 @@ pub(crate) fn rotations_of_sum(
     #[pyo3(from_py_with = whole)] stride: i64,
     #[pyo3(from_py_with = whole)] steps: Option<usize>,
 ) -> PyResult<Vec<isize>> {
-    // Any vector may be meant.
-    let slots = Extent::of_slots(LARGEST_SLOTS);
-    let terms = terms_of_sum(Some(count), stride, slots, LARGEST_SLOTS)?;
-    Ok(plan_of_sum(terms, steps)?.rotations())
+    Ok(terms_of_any(count, stride).and_then(|terms| terms.unrolling(steps)).map_err(raise)?.rotations())
 }
 
 /// The rotations that ``Evaluator.product`` of ``count`` slots needs keys for.
@@ -32,8 +28,12 @@ pub(crate) fn rotations_of_product(
     #[pyo3(from_py_with = whole)] count: i64,
     #[pyo3(from_py_with = whole)] stride: i64,
 ) -> PyResult<Vec<isize>> {
-    let (count, stride) = terms_of_sum(Some(count), stride, Extent::of_slots(LARGEST_SLOTS), LARGEST_SLOTS)?;
-    product::rotations(count, stride).map_err(raise)
+    terms_of_any(count, stride).and_then(Terms::rotations_of_product).map_err(raise)
+}
+
+/// Slots of any vector that may be meant.
+fn terms_of_any(count: i64, stride: i64) -> Result<Terms> {
+    Terms::new(Some(count), stride, Extent::of_slots(LARGEST_SLOTS), LARGEST_SLOTS)
 }
 
 /// The rotations that ``Evaluator.matvec`` of this matrix needs keys for.
@@ -56,14 +56,6 @@ pub(crate) fn rotations_of_matrix(
 
 /// No ring has more slots.
 const LARGEST_SLOTS: usize = 1 << 17;
-
-/// How a sum of `count` terms at a stride is unrolled: as usual, or in as many steps as are asked for.
-pub(crate) fn plan_of_sum((count, stride): (usize, isize), steps: Option<usize>) -> PyResult<Unrolling> {
-    match steps {
-        None => Ok(Unrolling::usual(count, stride)),
-        Some(steps) => Unrolling::unrolled(count, stride, steps).map_err(raise),
-    }
-}
 
 /// A matrix of real numbers, as `Evaluator.matvec` takes it.
 pub(crate) fn dense(matrix: &Bound<'_, PyAny>) -> PyResult<Matrix> {

@@ -6,7 +6,8 @@ use noren::bgv::{Bgv, Context, Decryptor, Encoder, KeyRequest, Keys, ParametersS
 use noren::circuits::linear::LinearMap;
 use noren::circuits::matrix::Matrix;
 use noren::circuits::recorder::Recorder;
-use noren::ckks::{self, Encryptor};
+use noren::circuits::terms::Terms;
+use noren::ckks::{self, Encryptor, Operand};
 use noren::schemes::clear::{ClearEvaluator, ClearVector};
 use noren::schemes::integers::{self, Encoding};
 use noren::schemes::slots::SlotEvaluator;
@@ -182,4 +183,88 @@ fn slots_and_coefficients_do_not_mix() {
     assert_eq!(world.encoder.decode_coefficients_signed(&square).expect("a polynomial")[..4], [1, -4, 4, 0]);
     let back = noren::bgv::Plaintext::from_bytes(&world.context, &q.to_bytes(&world.context, Form::Packed));
     assert_eq!(back.expect("its own bytes").content(), q.content());
+}
+
+/// A plaintext under the public key.
+fn encrypted(world: &World, plain: &ckks::Plaintext) -> ckks::Ciphertext {
+    let encryptor = Encryptor::public(&world.context, &world.keys.public, seed(9)).expect("its own keys");
+    encryptor.encrypt(plain).expect("its own parameters")
+}
+
+#[test]
+fn sums_and_products_say_what_their_results_hold() {
+    let world = World::new(toy(), 5, &[1, 2, 3, 4]);
+    let ev = &world.evaluator;
+    let encrypt = |values: usize, slots: usize, repeated: bool| {
+        let x = uniform(7, values);
+        let plain = match repeated {
+            true => world.encoder.encode_repeated(&x, slots, 4),
+            false => world.encoder.encode(&x, slots, 4),
+        };
+        encrypted(&world, &plain.expect("values"))
+    };
+    // Values, slots, whether they repeat; count and stride; values and period of the result.
+    let cases = [
+        ((3, 16, false), (None, 1), (1, 16)),
+        ((4, 4, false), (None, 1), (1, 1)),
+        ((4, 16, true), (None, 1), (1, 1)),
+        ((4, 16, true), (Some(2), 2), (4, 2)),
+        ((3, 16, true), (None, 1), (1, 4)),
+        ((8, 16, false), (Some(2), 4), (16, 16)),
+        ((8, 16, false), (Some(1), 1), (8, 16)),
+    ];
+    for ((values, slots, repeated), (count, stride), expected) in cases {
+        let (x, clear) = (encrypt(values, slots, repeated), uniform(7, values));
+        let terms = Terms::new(count, stride, x.extent(), x.slots()).expect("values");
+        let at = |i: i64| clear[(i * stride) as usize];
+        let all = 0..count.unwrap_or(values as i64);
+        let (sum, product) = (all.clone().map(at).sum::<f64>(), all.map(at).product::<f64>());
+        for (found, clear) in [(terms.sum(ev, &x, None), sum), (terms.product(ev, &x), product)] {
+            let found = found.expect("keys and levels");
+            let extent = found.extent();
+            assert_eq!((extent.values(), extent.period()), expected, "{values} of {slots}, {count:?} by {stride}");
+            let slots = world.decrypt(&found);
+            assert!((slots[0] - clear).norm() <= found.error_bound(), "{} is not {clear}", slots[0]);
+        }
+    }
+}
+
+#[test]
+fn operands_in_clear_and_encrypted_are_the_same_numbers() {
+    let world = World::new(toy(), 5, &[]);
+    let (ev, a, b, c) = (&world.evaluator, uniform(1, 8), uniform(2, 8), [1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0]);
+    let [x, y, condition] = [&a, &b, &c.to_vec()].map(|values| {
+        encrypted(&world, &world.encoder.encode(values, 16, 4).expect("8 values").with_length(Some(8)).expect("8"))
+    });
+    let plain = world.encoder.encode(&b, 16, 4).expect("8 values").with_length(Some(8)).expect("8");
+    let whole = [3.0; 8];
+    let operands = [
+        (Operand::from(&y), &b[..]),
+        (Operand::from(&plain), &b),
+        (Operand::from(&b[..]), &b),
+        (Operand::from(0.5), &[0.5; 8]),
+        (Operand::Integer(3), &whole),
+    ];
+    for (operand, clear) in operands {
+        let right = |found: noren::Result<ckks::Ciphertext>, expected: &dyn Fn(usize) -> f64| {
+            let found = found.expect("levels");
+            for (j, slot) in world.decrypt(&found)[..8].iter().enumerate() {
+                assert!((slot - expected(j)).norm() <= found.error_bound(), "{j}: {slot}, {}", expected(j));
+            }
+        };
+        right(ev.add_operand(&x, operand), &|j| a[j] + clear[j]);
+        right(ev.sub_operand(&x, operand), &|j| a[j] - clear[j]);
+        right(ev.mul_operand(&x, operand), &|j| a[j] * clear[j]);
+        if !matches!(operand, Operand::Plaintext(_)) {
+            let select = |first: f64, second: f64, j: usize| if c[j] == 1.0 { first } else { second };
+            right(ev.select(&condition, &x, operand), &|j| select(a[j], clear[j], j));
+            right(ev.select(&condition, operand, &x), &|j| select(clear[j], a[j], j));
+        }
+    }
+    let refused =
+        [ev.add_operand(&x, &b[..3]), ev.select(&condition, 0.5, 0.25), ev.add_operand(&x, Operand::Integer(i64::MAX))];
+    let texts = refused.map(|refused| refused.err().expect("no operand of it").to_string());
+    for (text, part) in texts.iter().zip(["3 numbers were given", "two in clear", "is no float64"]) {
+        assert!(text.contains(part), "{text}");
+    }
 }

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import stat
 from pathlib import Path
 
-CONTAINER = b"\x89NOREN\r\n"
-"""How files of noren begin."""
-HEADER = 96
-"""Bytes of a container before its table of contents, its digest among them."""
-BLOCK = 1 << 20
+from noren._noren import header_of
 
 
 def digest_of(*parts: bytes) -> str:
@@ -30,14 +24,8 @@ def digest_of_file(path: Path) -> bytes:
 
     Raises OSError for what is no file of a known length, as a pipe or a device.
     """
-    # Opening a pipe would wait for its other end.
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(f"{path} is no regular file")
-        header = file.read(HEADER)
-        if header.startswith(CONTAINER) and len(header) == HEADER:
-            return header
-        state = hashlib.sha256(header)
-        while block := file.read(BLOCK):
-            state.update(block)
-    return state.digest()
+    found = header_of(path)
+    if found is not None:
+        return found[0]
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()

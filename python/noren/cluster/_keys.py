@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from noren._noren import WireError, __version__
+from noren._noren import WireError, __version__, header_of
 from noren.cluster._errors import ClusterError
-from noren.cluster._hash import HEADER
-from noren.cluster._kinds import KeyKind, kind_of
+from noren.cluster._kinds import KINDS, KeyKind
 from noren.cluster._store import check_owner, check_room, remove_old
 
 CHUNK = 1 << 25
@@ -34,6 +33,10 @@ class KeyFile:
     """A file of keys as it travels: its header, which has a digest of all of it, and its length."""
 
     header: bytes
+    name: str
+    """What the keys are."""
+    digest: str
+    """The digest of the file, which names the keys on every node."""
     length: int
     security: int
     """The bits of security that its parameters must promise."""
@@ -41,35 +44,33 @@ class KeyFile:
     """The scheme or mode to evaluate in, where the keys serve several."""
 
     @property
-    def digest(self) -> str:
-        """The digest of the file, which names the keys on every node."""
-        return self.header[64:HEADER].hex()
-
-    @property
     def kind(self) -> KeyKind:
-        """What the keys are."""
-        return kind_of(self.header, "the keys")
+        """How they are expanded, and what evaluates with them."""
+        return KINDS[self.name]
 
     @staticmethod
     def of(path: Path, security: int, scheme: str | None) -> KeyFile:
         """Describe a file of keys; of its contents the header alone is read.
 
-        Raises `ClusterError` if there is none, if it holds something else, or for a scheme that it does not serve.
+        Raises `ClusterError` if there is none, if it holds something else, such as expanded keys, which are for the
+        machine that made them, or for a scheme that it does not serve.
         """
         try:
-            with path.open("rb") as file:
-                header = file.read(HEADER)
-                length = os.fstat(file.fileno()).st_size
+            found, length = header_of(path), path.stat().st_size
         except OSError as error:
             raise ClusterError(f"the key file {path} cannot be read: {error.strerror}") from error
-        kind = kind_of(header, str(path))
-        if scheme is not None and scheme not in kind.choices:
-            choices = " or ".join(repr(each) for each in kind.choices) or "no scheme"
-            raise ClusterError(f"{kind.name} were given scheme={scheme!r}, they take {choices}")
-        stated = int.from_bytes(header[16:24], "little")
+        if found is None:
+            raise ClusterError(f"{path} is no file of noren: give evaluation keys, or a file that holds them")
+        header, name, digest, stated = found
+        if name not in KINDS:
+            names = ", ".join(KINDS)
+            raise ClusterError(f"{path} holds {name}, needed are keys that travel and do not decrypt: {names}")
+        if scheme is not None and scheme not in KINDS[name].choices:
+            choices = " or ".join(repr(each) for each in KINDS[name].choices) or "no scheme"
+            raise ClusterError(f"{name} were given scheme={scheme!r}, they take {choices}")
         if stated != length:
             raise ClusterError(f"the key file {path} has {length} bytes, and {stated} by its header: copy it again")
-        return KeyFile(header, length, security, scheme)
+        return KeyFile(header, name, digest, length, security, scheme)
 
 
 class KeyDirectory:
@@ -181,7 +182,7 @@ def open_keys(directory: Path, keys: KeyFile) -> Callable[[], Any]:
 def _is_same(path: Path, keys: KeyFile) -> bool:
     """Return whether a compact file has the header of keys, and their length."""
     try:
-        with path.open("rb") as file:
-            return file.read(HEADER) == keys.header and os.fstat(file.fileno()).st_size == keys.length
+        found = header_of(path)
+        return found is not None and found[0] == keys.header and path.stat().st_size == keys.length
     except OSError:
         return False

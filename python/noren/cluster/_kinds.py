@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from noren import bfv, bootstrapping, ckks, tfhe
-from noren.cluster._errors import ClusterError
-from noren.cluster._hash import CONTAINER, HEADER
 
 
 @dataclass(frozen=True)
 class KeyKind:
     """A kind of keys."""
 
-    name: str
     expand: Callable[[Path, Path, int], object]
     """Expands a file into another, whose keys lie as in memory. The number is `min_security`."""
     map: Callable[[Path, bool, int], Any]
@@ -62,30 +59,27 @@ def _bootstrapping_evaluators(keys: bootstrapping.BootstrapKeys, mode: str | Non
 
 
 KINDS = {
-    0x0107: KeyKind(
-        "evaluation keys of CKKS", _saved(ckks.EvaluationKeys), _mapped(ckks.EvaluationKeys), _own_evaluators
+    "evaluation keys with CKKS parameters": KeyKind(
+        _saved(ckks.EvaluationKeys), _mapped(ckks.EvaluationKeys), _own_evaluators
     ),
-    0x0302: KeyKind(
-        "bootstrapping keys",
+    "bootstrapping keys": KeyKind(
         lambda source, to, security: bootstrapping.BootstrapKeys.expand(source, to, force=True, min_security=security),
         _mapped(bootstrapping.BootstrapKeys),
         _bootstrapping_evaluators,
         ("real", "complex"),
     ),
-    0x0407: KeyKind(
-        "evaluation keys of integers",
-        _saved(bfv.EvaluationKeys),
-        _mapped(bfv.EvaluationKeys),
-        _integer_evaluators,
-        ("bfv", "bgv"),
+    "evaluation keys with integer parameters": KeyKind(
+        _saved(bfv.EvaluationKeys), _mapped(bfv.EvaluationKeys), _integer_evaluators, ("bfv", "bgv")
     ),
-    0x0502: KeyKind("lookup keys", _saved(bfv.LookupKeys), _mapped(bfv.LookupKeys), lambda keys, _: lambda: keys),
-    0x0605: KeyKind(
-        "server keys of TFHE", _written(tfhe.ServerKeys), _mapped(tfhe.ExpandedServerKeys), _own_evaluators
+    "lookup keys": KeyKind(_saved(bfv.LookupKeys), _mapped(bfv.LookupKeys), lambda keys, _: lambda: keys),
+    "bootstrapping keys with TFHE parameters": KeyKind(
+        _written(tfhe.ServerKeys), _mapped(tfhe.ExpandedServerKeys), _own_evaluators
     ),
-    0x060B: KeyKind("light keys of TFHE", _written(tfhe.LightKeys), _mapped(tfhe.ExpandedServerKeys), _own_evaluators),
+    "light keys with TFHE parameters": KeyKind(
+        _written(tfhe.LightKeys), _mapped(tfhe.ExpandedServerKeys), _own_evaluators
+    ),
 }
-"""By the number of the kind in a file."""
+"""By the name that files give the kind, as `noren inspect` shows it."""
 
 TRAVELLING = (
     ckks.EvaluationKeys,
@@ -96,19 +90,3 @@ TRAVELLING = (
     tfhe.LightKeys,
 )
 """The classes of keys of these kinds."""
-
-
-def kind_of(header: bytes, what: str) -> KeyKind:
-    """Return the kind of keys that a header of a file names.
-
-    Raises `ClusterError` for what is no file of keys, and for expanded keys, which are for the machine that made them.
-    """
-    if len(header) != HEADER or not header.startswith(CONTAINER):
-        raise ClusterError(f"{what} is no file of noren: give evaluation keys, or a file that holds them")
-    code = int.from_bytes(header[10:12], "little")
-    if code not in KINDS:
-        names = ", ".join(kind.name for kind in KINDS.values())
-        raise ClusterError(
-            f"{what} holds an object of kind {code:#06x}, needed are keys that travel and do not decrypt: {names}"
-        )
-    return KINDS[code]

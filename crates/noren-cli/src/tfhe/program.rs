@@ -1,6 +1,6 @@
 //! Programs on encrypted columns, by their names.
 
-use noren::programs::columns::{Binary, Column, ColumnEvaluator, Element, Unary};
+use noren::programs::columns::{Binary, Column, ColumnEvaluator, Unary};
 use noren::radix::Comparison;
 
 use crate::lookup::eval as lookup;
@@ -85,20 +85,6 @@ impl Program {
 }
 
 impl Reduction {
-    /// The narrowest element of the same sign that holds all sums of a column, or that of 64 bits. Truth values are widened where
-    /// they are summed.
-    fn sum_element(column: &Column) -> Element {
-        let rows = column.count() as u128;
-        let fits = |bits: &u32, own: u32| rows << own <= 1 << bits;
-        let narrowest =
-            |own: u32| [own, 8, 16, 32, 64].into_iter().filter(|bits| *bits >= own).find(|bits| fits(bits, own));
-        match column.element() {
-            Element::Unsigned(own) => Element::Unsigned(narrowest(own).unwrap_or(64)),
-            Element::Signed(own) => Element::Signed(narrowest(own).unwrap_or(64)),
-            element => element,
-        }
-    }
-
     /// Whether the result for a column may be another one modulo a power of two.
     pub(crate) fn may_wrap(self, column: &Column) -> bool {
         self == Self::Sum && column.count() > 1 && column.element().bits() == Some(64)
@@ -108,7 +94,7 @@ impl Reduction {
     pub(crate) fn run(self, evaluator: &ColumnEvaluator, column: &Column) -> noren::Result<Column> {
         let rows = column.split();
         match self {
-            Self::Sum => evaluator.sum(&evaluator.cast(column, Self::sum_element(column))?.split()),
+            Self::Sum => evaluator.total(&rows),
             Self::Smallest => evaluator.fold(Binary::Min, &rows),
             Self::Largest => evaluator.fold(Binary::Max, &rows),
             Self::Argmax => evaluator.argmax(&rows),

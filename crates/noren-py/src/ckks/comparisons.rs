@@ -1,7 +1,5 @@
 //! Comparisons and choices of an evaluator with a switch to TFHE.
 
-use noren::ckks::Ciphertext;
-use noren::error::Result;
 use noren::switching::{Decision, SchemeSwitch};
 use pyo3::prelude::*;
 
@@ -22,56 +20,36 @@ impl PyEvaluator {
         })
     }
 
-    /// Runs what decides, on a ciphertext at a level that bootstrapping takes.
-    fn decided(
-        &self,
-        py: Python<'_>,
-        x: &Ciphertext,
-        decide: impl FnOnce(&SchemeSwitch, &Ciphertext) -> Result<Decision> + Send,
-    ) -> PyResult<Decision> {
-        let switch = self.switch()?;
-        detached(py, || decide(switch, &*self.ready(x, 0)?))
-    }
-
     /// 1 or -1.
     pub(crate) fn sign_of(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<Decision> {
-        self.decided(py, &x.inner, SchemeSwitch::sign)
+        let switch = self.switch()?;
+        detached(py, || switch.sign(&*self.ready(&x.inner, 0)?))
     }
 
     /// 1 where x < y, 0 elsewhere.
     pub(crate) fn less_than(&self, py: Python<'_>, x: &PyCiphertext, y: &Operand<'_>) -> PyResult<Decision> {
-        self.switch()?;
-        let difference = self.difference_with(py, x, y)?;
-        let difference = self.neg(py, &difference)?;
-        self.decided(py, &difference.inner, SchemeSwitch::is_positive)
+        let switch = self.switch()?;
+        y.check_beside(&x.inner)?;
+        detached(py, || switch.less(&*self.ready(&x.inner, 0)?, y.ready(self, 0)?.beside()))
     }
 
     /// 1 where x > y, 0 elsewhere.
     pub(crate) fn greater_than(&self, py: Python<'_>, x: &PyCiphertext, y: &Operand<'_>) -> PyResult<Decision> {
-        self.switch()?;
-        let difference = self.difference_with(py, x, y)?;
-        self.decided(py, &difference.inner, SchemeSwitch::is_positive)
+        let switch = self.switch()?;
+        y.check_beside(&x.inner)?;
+        detached(py, || switch.greater(&*self.ready(&x.inner, 0)?, y.ready(self, 0)?.beside()))
     }
 
     /// The larger of two numbers.
     pub(crate) fn larger(&self, py: Python<'_>, x: &PyCiphertext, y: &Operand<'_>) -> PyResult<PyCiphertext> {
-        self.switch()?;
-        if let Operand::Ciphertext(other) = y {
-            return self.of_two(py, x, (y, other), SchemeSwitch::maximum);
-        }
-        let above = self.difference_with(py, x, y)?;
-        self.sum_with(py, &self.rectified(py, &above)?, y)
+        let switch = self.switch()?;
+        self.join(py, x, y, 1, |_, x, y| switch.maximum(x, y))
     }
 
     /// The smaller of two numbers.
     pub(crate) fn smaller(&self, py: Python<'_>, x: &PyCiphertext, y: &Operand<'_>) -> PyResult<PyCiphertext> {
-        self.switch()?;
-        if let Operand::Ciphertext(other) = y {
-            return self.of_two(py, x, (y, other), SchemeSwitch::minimum);
-        }
-        let above = self.difference_with(py, x, y)?;
-        let above = self.rectified(py, &above)?;
-        self.difference_with(py, x, &Operand::Ciphertext(&above.inner))
+        let switch = self.switch()?;
+        self.join(py, x, y, 1, |_, x, y| switch.minimum(x, y))
     }
 
     /// max(x, 0).
@@ -88,16 +66,12 @@ impl PyEvaluator {
         x: &Bound<'_, PyAny>,
         y: &Bound<'_, PyAny>,
     ) -> PyResult<PyCiphertext> {
-        if let Ok(x) = x.cast::<PyCiphertext>() {
-            let y = Operand::of(y)?;
-            let difference = self.difference_with(py, x.get(), &y)?;
-            let added = self.product_with(py, condition, &Operand::Ciphertext(&difference.inner))?;
-            return self.sum_with(py, &added, &y);
-        }
-        if let Ok(y) = y.cast::<PyCiphertext>() {
-            let difference = self.difference_with(py, y.get(), &Operand::of(x)?)?;
-            let taken = self.product_with(py, condition, &Operand::Ciphertext(&difference.inner))?;
-            return self.difference_with(py, y.get(), &Operand::Ciphertext(&taken.inner));
+        if x.is_instance_of::<PyCiphertext>() || y.is_instance_of::<PyCiphertext>() {
+            let (x, y) = (Operand::of(x)?, Operand::of(y)?);
+            return self.run(py, |ev| {
+                let condition = self.ready(&condition.inner, 1)?;
+                ev.select(&condition, x.ready(self, 1)?.beside(), y.ready(self, 1)?.beside())
+            });
         }
         let numpy = py.import("numpy")?;
         // As floats, which do not wrap around.
@@ -106,18 +80,5 @@ impl PyEvaluator {
         let difference = numpy.call_method1("subtract", (x, &y))?;
         let added = self.product_with(py, condition, &Operand::of(&difference)?)?;
         self.sum_with(py, &added, &Operand::of(&y)?)
-    }
-
-    /// A function of two ciphertexts of one shape, which uses a level.
-    fn of_two(
-        &self,
-        py: Python<'_>,
-        x: &PyCiphertext,
-        (operand, y): (&Operand<'_>, &Ciphertext),
-        work: fn(&SchemeSwitch, &Ciphertext, &Ciphertext) -> Result<Ciphertext>,
-    ) -> PyResult<PyCiphertext> {
-        operand.check_beside(x.inner.extent(), x.inner.slots())?;
-        let switch = self.switch()?;
-        self.run(py, |_| work(switch, &*self.ready(&x.inner, 1)?, &*self.ready(y, 1)?))
     }
 }

@@ -337,7 +337,7 @@ impl PyContext {
     /// Writes a ciphertext, or a list of them, to a file, as a whole or not at all; one that exists is
     /// replaced. Raises OSError.
     fn save(&self, py: Python<'_>, path: PathBuf, ciphertexts: &Bound<'_, PyAny>) -> PyResult<()> {
-        let held = Filed::of(ciphertexts, |x: &Bound<'_, PyCiphertext>| x.get().inner.clone())?;
+        let held = Filed::of(ciphertexts, |x| Ok(x.cast::<PyCiphertext>()?.get().inner.clone()))?;
         held.save(py, &self.0, &path, Ciphertexts)
     }
 

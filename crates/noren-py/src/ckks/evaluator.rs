@@ -7,9 +7,10 @@ use noren::Complex64;
 use noren::bootstrapping::{BootstrappingEvaluator, WithBootstrapping};
 use noren::circuits::polynomial::Polynomial;
 use noren::circuits::power::power;
-use noren::circuits::product::product;
-use noren::ckks::{Ciphertext, Encoder, Evaluator, Plaintext};
+use noren::circuits::terms::Terms;
+use noren::ckks::{self, Ciphertext, Evaluator};
 use noren::error::Result;
+use noren::schemes::extent::Extent;
 use noren::switching::SchemeSwitch;
 use pyo3::exceptions::{PyTypeError, PyValueError, PyZeroDivisionError};
 use pyo3::prelude::*;
@@ -26,9 +27,9 @@ use crate::evaluators::{Held, Match, Registration};
 use crate::failure_budget::budget;
 use crate::key_sets;
 use crate::refusals::division;
-use crate::rotations::{dense, plan_of_sum};
+use crate::rotations::dense;
 use crate::switching::switch::PySwitch;
-use crate::vectors::{SumOf, check_all_fit, check_columns, extent_beside, same_length, terms_of_sum};
+use crate::vectors::same_length;
 use crate::whole::{Integers, whole};
 
 /// A copy, such as that of a ciphertext, is not registered.
@@ -76,15 +77,6 @@ macro_rules! on_either {
 }
 pub(crate) use on_either;
 
-/// The scale of a plaintext operand.
-#[derive(Clone, Copy)]
-enum Beside {
-    /// That of the ciphertext: for sums.
-    Sum,
-    /// The canonical one of its level: for products.
-    Product,
-}
-
 impl PyEvaluator {
     /// An evaluator for Python to hold.
     fn held(
@@ -102,48 +94,30 @@ impl PyEvaluator {
     }
 
     pub(crate) fn sum_with(&self, py: Python<'_>, x: &PyCiphertext, y: &Operand<'_>) -> PyResult<PyCiphertext> {
-        y.check_beside(x.inner.extent(), x.inner.slots())?;
-        let whole = if let Operand::Integer(k) = y { Operand::exact(*k)? } else { 0.0 };
-        self.run(py, |ev| {
-            let x = &self.ready(&x.inner, 0)?;
-            match y {
-                Operand::Ciphertext(y) => ev.add(x, &*self.ready(y, 0)?),
-                Operand::Plaintext(y) => ev.add_plain(x, y),
-                Operand::Integer(_) => ev.add_const(x, Complex64::from(whole)),
-                Operand::Scalar(c) => ev.add_const(x, *c),
-                Operand::Vector(y) => ev.add_plain(x, &self.encode(y, x, Beside::Sum)?),
-            }
-        })
+        self.join(py, x, y, 0, |ev, x, y| ev.add_operand(x, y))
     }
 
     pub(crate) fn difference_with(&self, py: Python<'_>, x: &PyCiphertext, y: &Operand<'_>) -> PyResult<PyCiphertext> {
-        y.check_beside(x.inner.extent(), x.inner.slots())?;
-        let whole = if let Operand::Integer(k) = y { Operand::exact(*k)? } else { 0.0 };
-        self.run(py, |ev| {
-            let x = &self.ready(&x.inner, 0)?;
-            match y {
-                Operand::Ciphertext(y) => ev.sub(x, &*self.ready(y, 0)?),
-                Operand::Plaintext(y) => ev.sub_plain(x, y),
-                Operand::Integer(_) => ev.add_const(x, Complex64::from(-whole)),
-                Operand::Scalar(c) => ev.add_const(x, -*c),
-                Operand::Vector(y) => ev.sub_plain(x, &self.encode(y, x, Beside::Sum)?),
-            }
-        })
+        self.join(py, x, y, 0, |ev, x, y| ev.sub_operand(x, y))
     }
 
     pub(crate) fn product_with(&self, py: Python<'_>, x: &PyCiphertext, y: &Operand<'_>) -> PyResult<PyCiphertext> {
-        y.check_beside(x.inner.extent(), x.inner.slots())?;
-        self.run(py, |ev| {
-            // A whole number uses no level.
-            let x = &self.ready(&x.inner, usize::from(!matches!(y, Operand::Integer(_))))?;
-            match y {
-                Operand::Ciphertext(y) => ev.mul(x, &*self.ready(y, 1)?),
-                Operand::Plaintext(y) => ev.mul_plain(x, y),
-                Operand::Integer(k) => ev.mul_integer(x, *k),
-                Operand::Scalar(c) => ev.mul_const(x, *c),
-                Operand::Vector(y) => ev.mul_plain(x, &self.encode(y, x, Beside::Product)?),
-            }
-        })
+        // A whole number uses no level.
+        let levels = usize::from(!matches!(y, Operand::Integer(_)));
+        self.join(py, x, y, levels, |ev, x, y| ev.mul_operand(x, y))
+    }
+
+    /// An operation of operands that fit, each with at least `levels` levels where there is bootstrapping.
+    pub(crate) fn join(
+        &self,
+        py: Python<'_>,
+        x: &PyCiphertext,
+        y: &Operand<'_>,
+        levels: usize,
+        work: impl FnOnce(&Evaluator, &Ciphertext, ckks::Operand<'_>) -> Result<Ciphertext> + Send,
+    ) -> PyResult<PyCiphertext> {
+        y.check_beside(&x.inner)?;
+        self.run(py, |ev| work(ev, &*self.ready(&x.inner, levels)?, y.ready(self, levels)?.beside()))
     }
 
     pub(crate) fn run(
@@ -182,7 +156,7 @@ impl PyEvaluator {
             }
             Operand::Integer(0) => return Err(zero(0)),
             Operand::Integer(k @ (1 | -1)) => Operand::Integer(*k),
-            Operand::Integer(k) => Operand::Scalar(Complex64::from(Operand::exact(*k)?.recip())),
+            Operand::Integer(k) => Operand::Scalar(Complex64::from(ckks::Operand::exact(*k).map_err(raise)?.recip())),
             Operand::Scalar(c) if *c == Complex64::ZERO => return Err(zero(0)),
             // Of real numbers the reciprocal is rounded once.
             Operand::Scalar(c) if c.im == 0.0 => Operand::Scalar(Complex64::from(c.re.recip())),
@@ -193,16 +167,6 @@ impl PyEvaluator {
             }
         };
         self.product_with(py, x, &product)
-    }
-
-    fn encode(&self, y: &Numbers, x: &Ciphertext, beside: Beside) -> Result<Plaintext> {
-        let scale = match beside {
-            Beside::Sum => x.scale(),
-            Beside::Product => self.plain.context().parameters().scale_at(x.level()),
-        };
-        // It was found to fit.
-        let extent = extent_beside(y.len(), x.extent(), x.slots()).unwrap_or_else(|_| x.extent());
-        y.flat().encode_beside(&Encoder::new(self.plain.context()), extent, (x.slots(), x.level()), scale)
     }
 }
 
@@ -331,7 +295,7 @@ impl PyEvaluator {
     ) -> PyResult<PyCiphertext> {
         let weights = Numbers::of(weights)?.into_real_vector()?;
         same_length(xs.len(), weights.len())?;
-        check_all_fit(xs.iter().map(|x| x.get().inner.extent()))?;
+        Extent::check_all_fit(xs.iter().map(|x| x.get().inner.extent())).map_err(raise)?;
         let xs: Vec<_> = xs.iter().map(|x| &x.get().inner).collect();
         self.run(py, |ev| {
             let xs: Vec<_> = xs.iter().map(|x| self.ready(x, 1)).collect::<Result<_>>()?;
@@ -348,7 +312,7 @@ impl PyEvaluator {
         ys: Vec<Bound<'_, PyCiphertext>>,
     ) -> PyResult<PyCiphertext> {
         same_length(xs.len(), ys.len())?;
-        check_all_fit(xs.iter().chain(&ys).map(|x| x.get().inner.extent()))?;
+        Extent::check_all_fit(xs.iter().chain(&ys).map(|x| x.get().inner.extent())).map_err(raise)?;
         let pairs: Vec<_> = xs.iter().zip(&ys).map(|(x, y)| (&x.get().inner, &y.get().inner)).collect();
         self.run(py, |ev| {
             let ready = |&(x, y): &(_, _)| Ok((self.ready(x, 1)?, self.ready(y, 1)?));
@@ -376,18 +340,8 @@ impl PyEvaluator {
         #[pyo3(from_py_with = whole)] stride: i64,
         #[pyo3(from_py_with = whole)] steps: Option<usize>,
     ) -> PyResult<PyCiphertext> {
-        let (extent, slots) = (x.inner.extent(), x.inner.slots());
-        let terms = terms_of_sum(count, stride, extent, slots)?;
-        let plan = plan_of_sum(terms, steps)?;
-        self.run(py, |_| {
-            let sum = on_either!(self, ev => plan.apply(ev, &x.inner))?;
-            match SumOf::of(terms, extent, slots) {
-                SumOf::Number => sum.with_period(1)?.with_length(Some(1)),
-                SumOf::Repeats(period) => sum.with_period(period),
-                SumOf::First => sum.with_length(Some(1)),
-                SumOf::Slots => Ok(sum),
-            }
-        })
+        let terms = Terms::new(count, stride, x.inner.extent(), x.inner.slots()).map_err(raise)?;
+        self.run(py, |_| on_either!(self, ev => terms.sum(ev, &x.inner, steps)))
     }
 
     /// The mean of the values of x, each of which counts once: ``sum(x)`` over their number. One level, and the keys of ``sum``.
@@ -412,18 +366,8 @@ impl PyEvaluator {
         #[pyo3(from_py_with = whole)] count: Option<i64>,
         #[pyo3(from_py_with = whole)] stride: i64,
     ) -> PyResult<PyCiphertext> {
-        let (extent, slots) = (x.inner.extent(), x.inner.slots());
-        let factors = terms_of_sum(count, stride, extent, slots)?;
-        self.run(py, |_| {
-            let (count, stride) = factors;
-            let found = on_either!(self, ev => product(ev, &x.inner, count, stride))?;
-            match SumOf::of(factors, extent, slots) {
-                SumOf::Number => found.with_period(1)?.with_length(Some(1)),
-                SumOf::Repeats(period) => found.with_period(period),
-                SumOf::First => found.with_length(Some(1)),
-                SumOf::Slots => Ok(found),
-            }
-        })
+        let factors = Terms::new(count, stride, x.inner.extent(), x.inner.slots()).map_err(raise)?;
+        self.run(py, |_| on_either!(self, ev => factors.product(ev, &x.inner)))
     }
 
     /// A polynomial of every slot, with real coefficients, lowest first: ceil(log2(len(coefficients))) levels.
@@ -468,7 +412,7 @@ impl PyEvaluator {
     /// Raises EncodingError unless there are as many columns as values; see ``Ciphertext.with_length``.
     pub(crate) fn matvec(&self, py: Python<'_>, matrix: &Bound<'_, PyAny>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
         let matrix = dense(matrix)?;
-        check_columns(matrix.columns(), x.inner.extent(), None)?;
+        x.inner.extent().check_columns(matrix.columns(), None).map_err(raise)?;
         self.run(py, |_| on_either!(self, ev => matrix.apply(ev, &x.inner))?.with_length(Some(matrix.rows())))
     }
 

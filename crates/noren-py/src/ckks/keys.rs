@@ -27,7 +27,7 @@ key_classes! {
     parameters: PyParameters,
     contexts: {
         /// The context that it belongs to.
-        context: PyContext
+        context: PyContext = PyContext
     },
     module: "noren.ckks",
     keys: PyKeys,

@@ -1,15 +1,17 @@
 //! The second operand of an operation: a ciphertext, a plaintext, a number or a vector.
 
+use std::borrow::Cow;
+
 use noren::Complex64;
-use noren::ckks::{Ciphertext, Plaintext};
-use noren::schemes::extent::Extent;
+use noren::ckks::{self, Ciphertext, Plaintext};
+use noren::error::Result;
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
 use crate::array::Numbers;
-use crate::ckks::classes::{PyCiphertext, PyPlaintext};
-use crate::errors::EncodingError;
-use crate::vectors::{check_fits, extent_beside, no_values};
+use crate::ckks::classes::{PyCiphertext, PyEvaluator, PyPlaintext};
+use crate::errors::{EncodingError, raise};
+use crate::vectors::no_values;
 
 /// The other operand of an operator.
 pub(crate) enum Operand<'a> {
@@ -47,23 +49,43 @@ impl<'a> Operand<'a> {
             }
         }
     }
-    /// Refuses what does not fit beside a vector in `slots` slots.
-    pub(crate) fn check_beside(&self, x: Extent, slots: usize) -> PyResult<()> {
+
+    /// Refuses what does not fit beside a vector.
+    pub(crate) fn check_beside(&self, x: &Ciphertext) -> PyResult<()> {
+        self.beside().check_beside(x.extent(), x.slots()).map_err(raise)
+    }
+
+    /// The operand with at least `levels` levels, where it is encrypted and there is bootstrapping.
+    pub(crate) fn ready(&'a self, ev: &PyEvaluator, levels: usize) -> Result<Ready<'a>> {
         match self {
-            Self::Ciphertext(y) => check_fits(x, y.extent()),
-            Self::Plaintext(y) => check_fits(x, y.extent()),
-            Self::Vector(y) => extent_beside(y.len(), x, slots).map(|_| ()),
-            Self::Integer(_) | Self::Scalar(_) => Ok(()),
+            Self::Ciphertext(y) => ev.ready(y, levels).map(Ready::Ciphertext),
+            y => Ok(Ready::Clear(y.beside())),
         }
     }
 
-    /// A whole number as one of `f64`, which must hold it.
-    pub(crate) fn exact(integer: i64) -> PyResult<f64> {
-        let number = integer as f64;
-        if number as i128 == i128::from(integer) {
-            return Ok(number);
+    /// The operand of the library.
+    pub(crate) fn beside(&self) -> ckks::Operand<'_> {
+        match self {
+            Self::Ciphertext(y) => ckks::Operand::Ciphertext(y),
+            Self::Plaintext(y) => ckks::Operand::Plaintext(y),
+            Self::Integer(k) => ckks::Operand::Integer(*k),
+            Self::Scalar(c) => ckks::Operand::Number(*c),
+            Self::Vector(y) => y.flat().operand(),
         }
-        let message = format!("{integer} is no float64, {number} is the nearest: write it as a float if that will do");
-        Err(EncodingError::new_err(message))
+    }
+}
+
+/// An operand that can be computed with.
+pub(crate) enum Ready<'a> {
+    Ciphertext(Cow<'a, Ciphertext>),
+    Clear(ckks::Operand<'a>),
+}
+
+impl Ready<'_> {
+    pub(crate) fn beside(&self) -> ckks::Operand<'_> {
+        match self {
+            Self::Ciphertext(y) => ckks::Operand::Ciphertext(y),
+            Self::Clear(y) => *y,
+        }
     }
 }

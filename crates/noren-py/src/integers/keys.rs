@@ -12,7 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::detached;
-use crate::integers::classes::{PyBfvContext, PyBgvContext};
+use crate::integers::classes::PyIntegerContext;
+use crate::integers::either::Either;
 use crate::integers::parameters::PyIntegerParameters;
 use crate::key_classes::key_classes;
 use crate::key_sets;
@@ -24,9 +25,9 @@ key_classes! {
     parameters: PyIntegerParameters,
     contexts: {
         /// The context that it belongs to, for BFV.
-        bfv_context: PyBfvContext,
+        bfv_context: PyIntegerContext = |context| PyIntegerContext(Either::Bfv(context)),
         /// The context that it belongs to, for BGV.
-        bgv_context: PyBgvContext
+        bgv_context: PyIntegerContext = |context| PyIntegerContext(Either::Bgv(context))
     },
     module: "noren.bgv",
     keys: PyIntegerKeys,

@@ -17,11 +17,11 @@ use crate::admission::{USUAL, admit};
 use crate::array::{detached, detached_by};
 use crate::errors::{EncodingError, raise, raise_of_integers};
 use crate::files::{limits, save_keys};
-use crate::integers::classes::PyBfvContext;
+use crate::integers::classes::{PyEncrypted, PyIntegerContext, PyIntegerEvaluator};
+use crate::integers::either::{Either, other_class};
 use crate::integers::keys::{PyIntegerEvaluationKeys, PyIntegerSecretKey};
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::WholeNumbers;
-use crate::integers::schemes::{PyBfvCiphertext, PyBfvEvaluator};
 use crate::pickle::{Pickle, Shared, Threading, bytes_of, shared_context};
 use crate::progress::Heard;
 use crate::seeds::seed_of;
@@ -204,8 +204,8 @@ pub(crate) struct PyLookupKeys(Arc<LookupKeyFile>);
 impl PyLookupKeys {
     /// The context that they belong to.
     #[getter]
-    fn context(&self) -> PyBfvContext {
-        PyBfvContext(self.0.context.clone())
+    fn context(&self) -> PyIntegerContext {
+        PyIntegerContext(Either::Bfv(self.0.context.clone()))
     }
 
     /// The plan that they were made for.
@@ -313,10 +313,10 @@ pub(crate) struct PyPreparedLookup(Lookup);
 
 impl PyPreparedLookup {
     /// The ciphertexts of x and y; of a function of one number, x stands for both.
-    fn pair<'a>(&self, x: &'a PyBfvCiphertext, y: Option<&'a PyBfvCiphertext>) -> PyResult<[&'a Ciphertext; 2]> {
+    fn pair<'a>(&self, x: &'a PyEncrypted, y: Option<&'a PyEncrypted>) -> PyResult<[&'a Ciphertext; 2]> {
         match (y, self.0.plan().layout().domain()) {
-            (Some(y), _) => Ok([&x.inner, &y.inner]),
-            (None, [_, 1]) => Ok([&x.inner; 2]),
+            (Some(y), _) => Ok([x.bfv()?, y.bfv()?]),
+            (None, [_, 1]) => Ok([x.bfv()?; 2]),
             (None, [_, size]) => Err(PyTypeError::new_err(format!(
                 "the function needs a number y below {size}: no ciphertext was given"
             ))),
@@ -326,15 +326,16 @@ impl PyPreparedLookup {
     fn evaluate(
         &self,
         py: Python<'_>,
-        evaluator: &PyBfvEvaluator,
+        evaluator: &PyIntegerEvaluator,
         pairs: &[[&Ciphertext; 2]],
         keys: &PyLookupKeys,
-    ) -> PyResult<Vec<PyBfvCiphertext>> {
+    ) -> PyResult<Vec<PyEncrypted>> {
+        let Either::Bfv(bfv) = &evaluator.inner else { return Err(other_class("Evaluator")) };
         let results = detached_by(py, raise_of_integers, || {
             keys.0.check(self.0.plan())?;
-            self.0.evaluate_many(&evaluator.0, &keys.0.keys, pairs, &|_| {})
+            self.0.evaluate_many(bfv, &keys.0.keys, pairs, &|_| {})
         })?;
-        Ok(results.into_iter().map(|inner| evaluator.wrap(inner)).collect())
+        Ok(results.into_iter().map(|x| evaluator.wrap(Either::Bfv(x))).collect())
     }
 }
 
@@ -371,11 +372,11 @@ impl PyPreparedLookup {
     fn __call__(
         &self,
         py: Python<'_>,
-        evaluator: &PyBfvEvaluator,
-        x: &PyBfvCiphertext,
-        y: Option<&PyBfvCiphertext>,
+        evaluator: &PyIntegerEvaluator,
+        x: &PyEncrypted,
+        y: Option<&PyEncrypted>,
         keys: &PyLookupKeys,
-    ) -> PyResult<PyBfvCiphertext> {
+    ) -> PyResult<PyEncrypted> {
         Ok(self.evaluate(py, evaluator, &[self.pair(x, y)?], keys)?.remove(0))
     }
 
@@ -385,10 +386,10 @@ impl PyPreparedLookup {
     fn many(
         &self,
         py: Python<'_>,
-        evaluator: &PyBfvEvaluator,
-        pairs: Vec<Vec<Bound<'_, PyBfvCiphertext>>>,
+        evaluator: &PyIntegerEvaluator,
+        pairs: Vec<Vec<Bound<'_, PyEncrypted>>>,
         keys: &PyLookupKeys,
-    ) -> PyResult<Vec<PyBfvCiphertext>> {
+    ) -> PyResult<Vec<PyEncrypted>> {
         let pairs = pairs.iter().map(|pair| match &pair[..] {
             [x] => self.pair(x.get(), None),
             [x, y] => self.pair(x.get(), Some(y.get())),
@@ -414,9 +415,10 @@ impl PyPreparedLookup {
     /// Raises OSError, WireError for a damaged file or one of another kind, ParameterMismatchError for other parameters.
     #[staticmethod]
     #[pyo3(signature = (context, path, *, check = true), text_signature = "(context, path, *, check=True)")]
-    fn load(py: Python<'_>, context: &PyBfvContext, path: PathBuf, check: bool) -> PyResult<Self> {
+    fn load(py: Python<'_>, context: &PyIntegerContext, path: PathBuf, check: bool) -> PyResult<Self> {
+        let context = context.bfv()?;
         let limits = Limits { check_digest: check, ..Limits::default() };
-        detached(py, || Lookup::open(&context.0, &path, &limits)).map(Self)
+        detached(py, || Lookup::open(context, &path, &limits)).map(Self)
     }
 
     fn __repr__(&self) -> String {
@@ -435,12 +437,12 @@ impl PyPreparedLookup {
 #[pyo3(signature = (context, plan, values, *, progress = None))]
 pub(crate) fn prepare_lookup(
     py: Python<'_>,
-    context: &PyBfvContext,
+    context: &PyIntegerContext,
     plan: &PyLookupPlan,
     values: Py<PyAny>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyPreparedLookup> {
-    let heard = Heard::new(progress);
+    let (context, heard) = (context.bfv()?, Heard::new(progress));
     let asked = heard.clone();
     let function = Function::batch(plan.0.layout().domain(), move |x, y, out| {
         if x.is_empty() || asked.stopped() {
@@ -451,7 +453,7 @@ pub(crate) fn prepare_lookup(
         }
     });
     let hear = |done, of| heard.call(done, of);
-    let prepared = heard.watch(py, || Lookup::prepare(&context.0, &plan.0, &function, Some(&hear)))?;
+    let prepared = heard.watch(py, || Lookup::prepare(context, &plan.0, &function, Some(&hear)))?;
     Ok(PyPreparedLookup(prepared))
 }
 

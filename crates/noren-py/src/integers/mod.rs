@@ -1,9 +1,10 @@
 //! Exact integers: the classes of `noren.bgv` and `noren.bfv`.
 
-mod ciphertext_class;
+mod ciphertext;
 pub(crate) mod classes;
-mod context_class;
-mod evaluator_class;
+mod context;
+pub(crate) mod either;
+mod evaluator;
 pub(crate) mod keys;
 pub(crate) mod lookup;
 pub(crate) mod parameters;

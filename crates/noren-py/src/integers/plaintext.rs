@@ -3,6 +3,7 @@
 use noren::bgv::{Context, Encoder, Entries, Parameters, Plaintext, SlotMatrix};
 use noren::circuits::matrix::Matrix;
 use noren::error::{Error, Result};
+use noren::schemes::extent::Extent;
 use noren::schemes::integers::{Content, Encoding};
 use numpy::PyArrayDyn;
 use pyo3::exceptions::PyTypeError;
@@ -11,7 +12,7 @@ use pyo3::prelude::*;
 use crate::array::{as_array, ask_for, copied, detached_by};
 use crate::errors::{EncodingError, raise_of_integers};
 use crate::tfhe::shape;
-use crate::vectors::{check_all_fit, check_fits, extent_beside, no_values, tiled};
+use crate::vectors::no_values;
 
 /// Whole numbers from Python: a shape, and the entries in row-major order.
 pub(crate) struct WholeNumbers {
@@ -122,7 +123,7 @@ impl WholeNumbers {
         let parameters = encoder.context().parameters();
         let slots = parameters.slots();
         if self.shape.len() == 2 && x.encoding() == Encoding::Slots && parameters.hypercube().is_some() {
-            let extent = extent_beside(self.shape[0], x.extent(), slots)?;
+            let extent = x.extent().beside(self.shape[0], slots).map_err(raise_of_integers)?;
             let plaintext = self.encode(encoder, Layout::Elements)?.remove(0);
             return plaintext.with_length(extent.length()).map_err(raise_of_integers);
         }
@@ -131,15 +132,13 @@ impl WholeNumbers {
             // Polynomials of all lengths go together.
             Encoding::Coefficients if row.is_empty() => return Err(no_values()),
             Encoding::Coefficients => return encoder.encode_coefficients(row).map_err(raise_of_integers),
-            Encoding::Slots => extent_beside(row.len(), x.extent(), slots)?,
+            Encoding::Slots => x.extent().beside(row.len(), slots).map_err(raise_of_integers)?,
         };
-        let period = extent.period();
-        let plaintext = if period < slots {
-            encoder.encode(&tiled(row, period, slots)).and_then(|plaintext| plaintext.with_period(period))
-        } else {
-            encoder.encode(row)
+        let encoded = || {
+            let plaintext = encoder.encode(&extent.fill(row, slots))?.with_length(extent.length())?;
+            if extent.period() < slots { plaintext.with_period(extent.period()) } else { Ok(plaintext) }
         };
-        plaintext.and_then(|plaintext| plaintext.with_length(extent.length())).map_err(raise_of_integers)
+        encoded().map_err(raise_of_integers)
     }
 
     fn wrong_shape(&self, needed: &str) -> PyErr {
@@ -226,7 +225,8 @@ pub(crate) fn check_read(content: Content, layout: Layout) -> PyResult<()> {
 
 /// Refuses a sum of vectors in slots of which two have different lengths.
 pub(crate) fn check_all_contents(all: impl IntoIterator<Item = Content>) -> PyResult<()> {
-    check_all_fit(all.into_iter().filter(|x| x.encoding() == Encoding::Slots).map(Content::extent))
+    let slots = all.into_iter().filter(|x| x.encoding() == Encoding::Slots);
+    Extent::check_all_fit(slots.map(Content::extent)).map_err(raise_of_integers)
 }
 
 /// Refuses a thing of other parameters than those of a context.
@@ -241,7 +241,7 @@ pub(crate) fn check_parameters(context: &Context, found: &Parameters) -> PyResul
 /// Refuses an operation of vectors in slots whose lengths differ.
 pub(crate) fn check_contents(x: Content, y: Content) -> PyResult<()> {
     if x.encoding() == Encoding::Slots && y.encoding() == Encoding::Slots {
-        return check_fits(x.extent(), y.extent());
+        return x.extent().check_fits(y.extent()).map_err(raise_of_integers);
     }
     Ok(())
 }

@@ -9,29 +9,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::detached;
-use crate::integers::classes::{PyBfvContext, PyBgvContext};
+use crate::integers::classes::PyIntegerContext;
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::WholeNumbers;
 use crate::pickle::{Pickle, Shared, Threading, bytes_beside, shared_context};
 use crate::whole::whole;
-
-/// A context of one of the schemes, which share their parameters.
-#[derive(FromPyObject)]
-pub(crate) enum EitherContext<'py> {
-    #[pyo3(annotation = "noren.bgv.Context")]
-    Bgv(Bound<'py, PyBgvContext>),
-    #[pyo3(annotation = "noren.bfv.Context")]
-    Bfv(Bound<'py, PyBfvContext>),
-}
-
-impl EitherContext<'_> {
-    fn shared(&self) -> Context {
-        match self {
-            Self::Bgv(context) => context.get().0.clone(),
-            Self::Bfv(context) => context.get().0.clone(),
-        }
-    }
-}
 
 /// A matrix for products with encrypted vectors, in a ring whose slots have dimensions: encoded once, for ``matrix @ x``.
 ///
@@ -73,11 +55,11 @@ impl PySlotMatrix {
     #[pyo3(signature = (context, entries, *, limbs = None))]
     fn new(
         py: Python<'_>,
-        context: EitherContext<'_>,
+        context: &PyIntegerContext,
         entries: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = whole)] limbs: Option<usize>,
     ) -> PyResult<Self> {
-        let context = context.shared();
+        let context = context.shared().clone();
         let limbs = limbs.unwrap_or(context.parameters().max_limbs());
         let matrix = WholeNumbers::of(entries)?.encode_matrix(py, &context, limbs)?;
         Ok(Self(Held { matrix, context }))
@@ -121,8 +103,8 @@ impl PySlotMatrix {
     ///
     /// Raises WireError for bytes that are damaged or of another kind, ParameterMismatchError for other parameters.
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, context: EitherContext<'_>, data: &[u8]) -> PyResult<Self> {
-        Self::read(py, context.shared(), data)
+    fn from_bytes(py: Python<'_>, context: &PyIntegerContext, data: &[u8]) -> PyResult<Self> {
+        Self::read(py, context.shared().clone(), data)
     }
 
     /// Writes the matrix to a file, as a whole or not at all; one that exists is replaced. Raises OSError.
@@ -140,8 +122,8 @@ impl PySlotMatrix {
     /// Reads a matrix from a file, or maps a prepared one; a product with one that has changed meanwhile raises WireError.
     /// Raises OSError, and what ``from_bytes`` raises.
     #[staticmethod]
-    fn load(py: Python<'_>, context: EitherContext<'_>, path: PathBuf) -> PyResult<Self> {
-        let context = context.shared();
+    fn load(py: Python<'_>, context: &PyIntegerContext, path: PathBuf) -> PyResult<Self> {
+        let context = context.shared().clone();
         let matrix = detached(py, || SlotMatrix::open(&context, &path, &Limits::default()))?;
         Ok(Self(Held { matrix, context }))
     }

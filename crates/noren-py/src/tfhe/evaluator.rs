@@ -318,8 +318,9 @@ impl PyTfheEvaluator {
         self.run(py, progress, &shape, |columns| columns.select(&condition, &*x.column(columns)?, &*y.column(columns)?))
     }
 
-    /// The sum of all elements, or of those along an axis, in their type: modulo 2^bits. Of truth values how many are true, in the
-    /// narrowest unsigned type that holds their number.
+    /// The sum of all elements, or of those along an axis, in the narrowest type of their sign that holds every sum of so many:
+    /// that of 2 to 256 elements of 8 bits has 16. Those that need more than 64 bits are modulo 2^64. Of truth values how many are
+    /// true, in the narrowest unsigned type that holds their number.
     #[pyo3(signature = (x, axis = None, *, progress = None))]
     pub(crate) fn sum(
         &self,
@@ -328,7 +329,7 @@ impl PyTfheEvaluator {
         #[pyo3(from_py_with = whole)] axis: Option<i32>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEncryptedArray> {
-        self.reduce(py, x, axis, progress, |columns, terms| columns.sum(terms))
+        self.reduce(py, x, axis, progress, |columns, terms| columns.total(terms))
     }
 
     /// The smallest of all elements, or of those along an axis.

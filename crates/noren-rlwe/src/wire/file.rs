@@ -137,15 +137,23 @@ pub fn available(_directory: &Path) -> Option<u64> {
     None
 }
 
-/// The kind of object in a file, by its first bytes; `None` if they are not those of a container.
+/// The header of a file; `None` if its first bytes are not those of a container. What follows them is not looked at.
 ///
 /// # Errors
 /// [`Error::Io`] with `path`: what the operating system says, or that it is no regular file.
-pub fn kind(path: &Path) -> Result<Option<Kind>> {
+pub fn header(path: &Path) -> Result<Option<Header>> {
     let mut bytes = Vec::with_capacity(HEADER_BYTES);
     let read = regular::open(path).and_then(|file| file.take(HEADER_BYTES as u64).read_to_end(&mut bytes));
     read.map_err(|source| Error::Io { path: path.to_owned(), source })?;
-    Ok(Header::parse(&bytes).ok().map(|header| header.kind))
+    Ok(Header::parse(&bytes).ok())
+}
+
+/// The kind of object in a file; `None` if it is no container.
+///
+/// # Errors
+/// As [`header`].
+pub fn kind(path: &Path) -> Result<Option<Kind>> {
+    Ok(header(path)?.map(|header| header.kind))
 }
 
 /// The bytes of a file, at most `max_bytes`.

@@ -111,7 +111,8 @@ impl Header {
     }
 
     /// The bytes of the header.
-    pub(super) fn to_bytes(&self) -> [u8; HEADER_BYTES] {
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         bytes[..8].copy_from_slice(&MAGIC);
         bytes[8..10].copy_from_slice(&self.version.to_le_bytes());

@@ -3,6 +3,7 @@
 //! | file | what it computes | levels |
 //! |---|---|---|
 //! | [`trace`] | sums over rotations, and copies by rotations | 0 |
+//! | [`terms`] | sums and products of the values of a vector | as `trace` and `product` |
 //! | [`matrix`] | matrix times vector, for every vector | 1 |
 //! | [`linear`] | linear maps by their diagonals: what `matrix` chooses from | 1 |
 //! | [`polynomial`] | a polynomial of every slot | `ceil(log2(degree + 1))` |
@@ -24,4 +25,5 @@ pub mod product;
 pub mod recorder;
 pub mod renewing;
 mod tape;
+pub mod terms;
 pub mod trace;

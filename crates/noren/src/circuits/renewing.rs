@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::recorder::{Blank, Recorder};
+use crate::schemes::extent::Extent;
 use crate::schemes::slots::{Bounds, GiantStep, Scalar, SlotEvaluator};
 
 /// New levels for the vectors of an evaluator: bootstraps, or their model.
@@ -236,11 +237,15 @@ where
 
     /// The same, of which something is stated.
     fn stated(&self, x: V, state: impl FnOnce(E::Ciphertext) -> E::Ciphertext) -> V {
-        let best = match self.best(&x) {
+        state(self.best_owned(x)).into()
+    }
+
+    /// The vector that something is stated of.
+    fn best_owned(&self, x: V) -> E::Ciphertext {
+        match self.best(&x) {
             Ok(Cow::Owned(instead)) => instead,
             _ => x.into_best(),
-        };
-        state(best).into()
+        }
     }
 
     /// All of them with a level, at the lowest level of any.
@@ -416,6 +421,14 @@ where
 
     fn with_period(&self, a: V, period: usize) -> V {
         self.stated(a, |a| self.ev.with_period(a, period))
+    }
+
+    fn extent(&self, x: &V) -> Extent {
+        self.ev.extent(x.own())
+    }
+
+    fn with_length(&self, a: V, length: Option<usize>) -> Result<V> {
+        Ok(self.ev.with_length(self.best_owned(a), length)?.into())
     }
 
     /// The vector as it is: its levels have no end.

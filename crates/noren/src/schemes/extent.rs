@@ -1,6 +1,10 @@
 //! The extent of a vector of slots, which is public: how many values it has, and after how many slots it repeats.
 
+use std::borrow::Cow;
+
 use noren_rlwe::error::{Error, Result};
+
+use crate::schemes::error::ShapeError;
 
 /// The length and the period of a vector of slots.
 ///
@@ -116,6 +120,69 @@ impl Extent {
             || self.length == other.length
     }
 
+    /// Refuses an operation slot by slot of vectors that do not [fit](Self::fits).
+    ///
+    /// # Errors
+    /// [`ShapeError::Lengths`] with both.
+    pub fn check_fits(self, other: Self) -> Result<()> {
+        if self.fits(other) { Ok(()) } else { Err(ShapeError::Lengths(self.values(), other.values()).into()) }
+    }
+
+    /// Refuses an operation slot by slot of several vectors of which two do not [fit](Self::fits).
+    ///
+    /// # Errors
+    /// As [`Extent::check_fits`].
+    pub fn check_all_fit(all: impl IntoIterator<Item = Self>) -> Result<()> {
+        let mut all = all.into_iter();
+        let Some(first) = all.next() else { return Ok(()) };
+        all.try_fold(first, |joined, x| joined.check_fits(x).map(|()| joined.join(x))).map(|_| ())
+    }
+
+    /// The extent of `count` numbers in clear beside this vector in `slots` slots: as many as it has values, or one for every
+    /// slot; beside one number in every slot, any count. A single number for all slots is none of these.
+    ///
+    /// # Errors
+    /// [`ShapeError::Beside`] for another count, [`ShapeError::Empty`] for none.
+    pub fn beside(self, count: usize, slots: usize) -> Result<Self> {
+        if count == 0 {
+            return Err(ShapeError::Empty.into());
+        }
+        if count == self.values() {
+            let extent = self.length.map_or(Self::of_slots(slots), |length| Self::of_values(length, slots));
+            // More numbers than a period do not repeat after it.
+            return Ok(if count <= self.period { extent.repeated(self.period) } else { extent });
+        }
+        if count == slots {
+            return Ok(Self::of_slots(slots));
+        }
+        if self.is_number() && count < slots {
+            return Ok(Self::of_values(count, slots));
+        }
+        Err(ShapeError::Beside { count, values: self.values(), slots }.into())
+    }
+
+    /// Numbers of this extent as they are encoded in `slots` slots: where they repeat, followed by zeros up to the period, over and
+    /// over.
+    #[must_use]
+    pub fn fill<T: Copy + Default>(self, values: &[T], slots: usize) -> Cow<'_, [T]> {
+        if self.period >= slots {
+            return Cow::Borrowed(values);
+        }
+        (0..slots).map(|j| values.get(j % self.period).copied().unwrap_or_default()).collect()
+    }
+
+    /// Refuses a matrix of so many columns, unless they are as many as the vector has values. `whole` is the number of values of
+    /// a vector that a matrix multiplies row by row.
+    ///
+    /// # Errors
+    /// [`ShapeError::Columns`].
+    pub fn check_columns(self, columns: usize, whole: Option<usize>) -> Result<()> {
+        if self.length.is_none_or(|length| length == columns || Some(length) == whole) {
+            return Ok(());
+        }
+        Err(ShapeError::Columns { columns, values: self.values() }.into())
+    }
+
     /// The extent of a result of an operation slot by slot: the larger period, and the length if it is the same. One number
     /// takes the length of the other operand.
     #[must_use]
@@ -147,6 +214,25 @@ mod tests {
         for (length, period) in [(Some(0), 4), (Some(9), 4), (None, 16), (None, 6), (None, 0)] {
             assert!(matches!(Extent::new(length, period, 8), Err(Error::Length { .. })), "{length:?} {period}");
         }
+    }
+
+    #[test]
+    fn numbers_in_clear_are_as_many_as_values_or_slots() {
+        let three = Extent::of_values(3, 8);
+        assert_eq!(three.beside(3, 8).ok(), Some(three));
+        assert_eq!(three.beside(8, 8).ok(), Some(Extent::of_slots(8)));
+        assert_eq!(three.repeated(4).beside(3, 8).ok(), Some(three.repeated(4)));
+        assert_eq!(three.repeated(4).fill(&[1, 2, 3], 8)[..], [1, 2, 3, 0, 1, 2, 3, 0]);
+        assert_eq!(Extent::of_values(1, 8).repeated(1).beside(5, 8).ok(), Some(Extent::of_values(5, 8)));
+        // Six values of a vector that repeats after four do not.
+        assert_eq!(Extent::of_values(6, 8).repeated(4).beside(6, 8).map(Extent::period).ok(), Some(8));
+        for (count, refused) in [(0, ShapeError::Empty), (2, ShapeError::Beside { count: 2, values: 3, slots: 8 })] {
+            assert_eq!(three.beside(count, 8).unwrap_err().to_string(), refused.to_string());
+        }
+        assert!(Extent::check_all_fit([three, Extent::of_slots(8), Extent::of_values(2, 8)]).is_ok());
+        assert!(Extent::check_all_fit([three, three, Extent::of_values(2, 8)]).is_err());
+        assert!(three.check_columns(3, None).is_ok() && three.check_columns(4, Some(3)).is_ok());
+        assert!(three.check_columns(4, Some(8)).is_err() && Extent::of_slots(8).check_columns(5, None).is_ok());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use noren_ring::engine::Engine;
 use noren_rlwe::error::{Error, Result};
 
 use crate::schemes::error::SlotError;
+use crate::schemes::extent::Extent;
 use crate::schemes::range::Range;
 
 /// A number in clear, as circuits hand it to evaluators.
@@ -131,6 +132,11 @@ pub trait SlotEvaluator {
     /// After how many slots `x` repeats, as far as is known: a power of two up to [`slots`](Self::slots).
     fn period(&self, x: &Self::Ciphertext) -> usize {
         self.slots(x)
+    }
+
+    /// The extent of `x`: how many values it has, and after how many places of all its rows it repeats.
+    fn extent(&self, x: &Self::Ciphertext) -> Extent {
+        Extent::of_slots(self.slots(x)).repeated(self.period(x))
     }
 
     /// How many multiplications can still follow one another on `x`.
@@ -314,6 +320,14 @@ pub trait SlotEvaluator {
     #[must_use]
     fn with_period(&self, a: Self::Ciphertext, _period: usize) -> Self::Ciphertext {
         a
+    }
+
+    /// The same vector, whose first `length` slots are its values, `None` for all slots of a period.
+    ///
+    /// # Errors
+    /// A length of 0 or above the slots.
+    fn with_length(&self, a: Self::Ciphertext, _length: Option<usize>) -> Result<Self::Ciphertext> {
+        Ok(a)
     }
 
     /// The same vector at a lower level.

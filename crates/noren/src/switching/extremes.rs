@@ -70,7 +70,7 @@ impl SchemeSwitch {
             let difference = pairs(SlotEvaluator::sub(ckks, &other, &value)?)?;
             let decision = self.is_positive_or_absent(&difference)?;
             let wins = decision.result.with_length(None)?;
-            let next = self.select(&wins, &value.clone().into_owned().with_length(None)?, &other)?;
+            let next = self.ckks().select(&wins, &value.clone().into_owned().with_length(None)?, &other)?;
             let further = match &index {
                 None => None,
                 Some(index) => Some(SlotEvaluator::rotate(ckks, index, step)?),
@@ -80,7 +80,7 @@ impl SchemeSwitch {
             let number = match (index, further) {
                 (Some(index), Some(further)) => {
                     let further = ckks.add_const(&further, (half as f64).into())?;
-                    self.select(&wins, &index, &further)?
+                    self.ckks().select(&wins, &index, &further)?
                 }
                 _ => ckks.mul_integer(&lost, step as i64)?,
             };

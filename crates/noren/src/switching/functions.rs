@@ -4,7 +4,8 @@ use noren_rlwe::error::{Error, Result};
 
 use crate::bootstrapping::Mode;
 use crate::bootstrapping::ends::Affine;
-use crate::schemes::ckks::Ciphertext;
+use crate::schemes::ckks::encryption::Ciphertext;
+use crate::schemes::ckks::evaluator::operands::Operand;
 use crate::schemes::error::SlotError;
 use crate::schemes::failures::log2_sum;
 use crate::schemes::slots::SlotEvaluator;
@@ -112,38 +113,44 @@ impl SchemeSwitch {
     /// 1 where `x < y`, and 0 elsewhere.
     ///
     /// # Errors
-    /// As [`SchemeSwitch::down`] and [`Evaluator::sub`](crate::ckks::Evaluator::sub).
-    pub fn less(&self, x: &Ciphertext, y: &Ciphertext) -> Result<Decision> {
-        self.is_positive(&SlotEvaluator::sub(self.ckks(), y, x)?)
+    /// As [`SchemeSwitch::down`] and [`Evaluator::sub_operand`](crate::ckks::Evaluator::sub_operand).
+    pub fn less<'a>(&self, x: &Ciphertext, y: impl Into<Operand<'a>>) -> Result<Decision> {
+        self.is_positive(&self.ckks().neg(&self.ckks().sub_operand(x, y)?)?)
     }
 
-    /// x where the condition is 1, y where it is 0: `y + c (x - y)`.
+    /// 1 where `x > y`, and 0 elsewhere.
     ///
     /// # Errors
-    /// As the operations of [`Evaluator`](crate::ckks::Evaluator).
-    pub fn select(&self, condition: &Ciphertext, x: &Ciphertext, y: &Ciphertext) -> Result<Ciphertext> {
-        let ckks = self.ckks();
-        let chosen = SlotEvaluator::mul(ckks, condition, &SlotEvaluator::sub(ckks, x, y)?)?;
-        SlotEvaluator::add(ckks, y, &chosen)
+    /// As [`SchemeSwitch::less`].
+    pub fn greater<'a>(&self, x: &Ciphertext, y: impl Into<Operand<'a>>) -> Result<Decision> {
+        self.is_positive(&self.ckks().sub_operand(x, y)?)
     }
 
     /// The larger of two numbers. Where they are nearer to each other than the dead zone, it may be the smaller one, which its error
-    /// bound counts.
+    /// bound counts. With numbers in clear it is `y + max(x - y, 0)`.
     ///
     /// # Errors
-    /// As [`SchemeSwitch::less`] and [`SchemeSwitch::select`].
-    pub fn maximum(&self, x: &Ciphertext, y: &Ciphertext) -> Result<Ciphertext> {
-        let decision = self.less(x, y)?;
-        self.chosen(&decision, y, x)
+    /// As [`SchemeSwitch::less`] and [`Evaluator::select`](crate::ckks::Evaluator::select).
+    pub fn maximum<'a>(&self, x: &Ciphertext, y: impl Into<Operand<'a>>) -> Result<Ciphertext> {
+        let y = y.into();
+        if let Operand::Ciphertext(y) = y {
+            x.extent().check_fits(y.extent())?;
+            return self.chosen(&self.less(x, y)?, y, x);
+        }
+        self.ckks().add_operand(&self.relu(&self.ckks().sub_operand(x, y)?)?, y)
     }
 
-    /// The smaller of two numbers; as [`SchemeSwitch::maximum`].
+    /// The smaller of two numbers; as [`SchemeSwitch::maximum`]. With numbers in clear it is `x - max(x - y, 0)`.
     ///
     /// # Errors
     /// As [`SchemeSwitch::maximum`].
-    pub fn minimum(&self, x: &Ciphertext, y: &Ciphertext) -> Result<Ciphertext> {
-        let decision = self.less(x, y)?;
-        self.chosen(&decision, x, y)
+    pub fn minimum<'a>(&self, x: &Ciphertext, y: impl Into<Operand<'a>>) -> Result<Ciphertext> {
+        let y = y.into();
+        if let Operand::Ciphertext(y) = y {
+            x.extent().check_fits(y.extent())?;
+            return self.chosen(&self.less(x, y)?, x, y);
+        }
+        self.ckks().sub(x, &self.relu(&self.ckks().sub_operand(x, y)?)?)
     }
 
     /// `max(x, 0)`. Numbers in the dead zone may become 0 or stay, which the error bound counts.
@@ -298,7 +305,7 @@ impl SchemeSwitch {
 
     /// x where the decision is 1, y elsewhere: in the dead zone they differ by less than it.
     fn chosen(&self, decision: &Decision, x: &Ciphertext, y: &Ciphertext) -> Result<Ciphertext> {
-        let chosen = self.select(&decision.result, x, y)?;
+        let chosen = self.ckks().select(&decision.result, x, y)?;
         Ok(self.ckks().with_errors(chosen, &[], decision.dead_zone))
     }
 

@@ -1,6 +1,7 @@
 //! Signs, comparisons and tables on encrypted reals.
 
 use noren::bootstrapping::Mode;
+use noren::ckks::Operand;
 use noren::error::Error;
 use noren::switching::{SchemeSwitch, Steps, Variation};
 
@@ -86,6 +87,21 @@ fn comparisons_choose_the_larger_and_the_smaller() {
         assert!(bound < 0.06, "{bound}");
         for ((found, a), b) in world.decrypt(result).iter().zip(&a).zip(&b) {
             assert!((found - choose(*a, *b)).abs() < bound, "{a}, {b}: {found}, bound {bound}");
+        }
+    }
+    // Numbers in clear, one for each slot or one for all.
+    for (operand, clear) in [(Operand::from(&b[..]), &b[..]), (Operand::from(0.125), &[0.125; 16])] {
+        let decision = world.switch.greater(&x, operand).expect("levels");
+        for ((found, a), b) in world.decrypt(&decision.result).iter().zip(&a).zip(clear) {
+            let expected = f64::from(u8::from(a > b));
+            assert!((found - expected).abs() < decision.result.error_bound() || (a - b).abs() < decision.dead_zone);
+        }
+        let [larger, smaller] = [world.switch.maximum(&x, operand), world.switch.minimum(&x, operand)];
+        for (result, choose) in [(larger, f64::max as fn(f64, f64) -> f64), (smaller, f64::min)] {
+            let result = result.expect("levels");
+            for ((found, a), b) in world.decrypt(&result).iter().zip(&a).zip(clear) {
+                assert!((found - choose(*a, *b)).abs() < result.error_bound(), "{a}, {b}: {found}");
+            }
         }
     }
     let relu = world.switch.relu(&x).expect("levels");

@@ -47,6 +47,28 @@ fn operations_of_columns_are_those_of_numbers() {
 }
 
 #[test]
+fn totals_are_wide_enough_for_every_sum() {
+    let world = World::small(INTEGERS_2_2);
+    let evaluator = ColumnEvaluator::new(world.evaluator());
+    let cases: [(Element, &[i128], Element); 4] = [
+        (Element::Unsigned(8), &[255, 255, 255], Element::Unsigned(16)),
+        (Element::Signed(8), &[-128, -128], Element::Signed(16)),
+        (Element::Signed(8), &[-128], Element::Signed(8)),
+        (Element::Bool, &[1, 0, 1], Element::Unsigned(8)),
+    ];
+    for (element, values, wide) in cases {
+        let total = evaluator.total(&encrypt(&world, element, values).split()).expect("terms");
+        assert_eq!((total.element(), decrypt(&world, &total)), (wide, vec![values.iter().sum()]));
+    }
+    for (count, bits) in [(1, 8), (2, 16), (256, 16), (257, 32), (1 << 24, 32), ((1 << 24) + 1, 64)] {
+        assert_eq!(Element::Unsigned(8).of_sum(count), Element::Unsigned(bits), "{count}");
+    }
+    assert_eq!(Element::Unsigned(64).of_sum(2), Element::Unsigned(64));
+    assert_eq!(Element::Bool.of_sum(256), Element::Unsigned(16));
+    assert!(evaluator.total(&[]).is_err());
+}
+
+#[test]
 fn signed_columns_have_their_own_order() {
     let world = World::small(INTEGERS_2_2);
     let evaluator = ColumnEvaluator::new(world.evaluator());

@@ -82,6 +82,22 @@ impl Element {
         }
     }
 
+    /// The narrowest element of the same sign that holds every sum of `count` of these, the one of 64 bits where none does; of
+    /// truth values the narrowest unsigned one that holds how many are true.
+    #[must_use]
+    pub fn of_sum(self, count: usize) -> Self {
+        let narrowest = |own: u32| {
+            let fits = |bits: &u32| *bits >= own && (count as u128) << own <= 1 << bits;
+            [own, 8, 16, 32, 64].into_iter().find(fits).unwrap_or(64)
+        };
+        match self {
+            Self::Unsigned(own) => Self::Unsigned(narrowest(own)),
+            Self::Signed(own) => Self::Signed(narrowest(own)),
+            Self::Bool => Self::Unsigned(Self::narrowest(count)),
+            Self::Digit => self,
+        }
+    }
+
     /// Refuses elements that the parameters do not hold, and values that an element does not have.
     pub(super) fn check(self, parameters: &Parameters, values: &[i128]) -> Result<()> {
         self.digits(parameters)?;

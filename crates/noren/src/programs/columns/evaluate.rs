@@ -191,17 +191,32 @@ impl ColumnEvaluator {
         }
     }
 
-    /// The sum of all columns, element by element, modulo `2^bits`; of truth values how many are true, as the narrowest unsigned
-    /// integer that holds the number of columns.
+    /// The sum of all columns, element by element, as the narrowest element of their sign that holds every sum of so many
+    /// ([`Element::of_sum`]); of truth values how many are true. Sums that need more than 64 bits are modulo `2^64`.
+    ///
+    /// # Errors
+    /// As [`ColumnEvaluator::binary`]; [`Error::Length`] for no column.
+    pub fn total(&self, terms: &[Column]) -> Result<Column> {
+        let element = self.check_terms(terms)?;
+        let (wide, each) = (element.of_sum(terms.len()), terms[0].count());
+        if wide == element {
+            return self.sum(terms);
+        }
+        // All signs are looked up in one batch.
+        let all = self.cast(&Column::concatenate(terms.iter())?, wide)?;
+        let part = |at: usize| all.gather(&(at * each..(at + 1) * each).collect::<Vec<_>>());
+        self.sum(&(0..terms.len()).map(part).collect::<Vec<_>>())
+    }
+
+    /// The sum of all columns, element by element, in their own type: modulo `2^bits`. Of truth values as
+    /// [`total`](ColumnEvaluator::total).
     ///
     /// # Errors
     /// As [`ColumnEvaluator::binary`]; [`Error::Length`] for no column.
     pub fn sum(&self, terms: &[Column]) -> Result<Column> {
         let element = self.check_terms(terms)?;
         if element == Element::Bool {
-            let wide = Element::Unsigned(Element::narrowest(terms.len()));
-            let terms = terms.iter().map(|term| self.cast(term, wide)).collect::<Result<Vec<_>>>()?;
-            return self.sum(&terms);
+            return self.total(terms);
         }
         let integers = terms.iter().map(|term| self.integers_of(term)).collect::<Result<Vec<_>>>()?;
         let integers: Vec<&[Integer]> = integers.iter().map(Vec::as_slice).collect();

@@ -3,6 +3,7 @@
 pub(crate) mod exact;
 mod levels;
 mod matrices;
+pub(crate) mod operands;
 mod products;
 pub(super) mod rotations;
 mod sums;

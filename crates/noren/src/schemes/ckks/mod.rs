@@ -15,7 +15,7 @@
 //! | `message` | [`Message`]: what plaintexts, ciphertexts and factors have in common |
 //! | `encryption` | [`Encryptor`], [`Decryptor`], [`Ciphertext`] |
 //! | `release` | [`Releases`]: decryptions that may be handed on |
-//! | `evaluator` | [`Evaluator`]: operations on ciphertexts |
+//! | `evaluator` | [`Evaluator`]: operations on ciphertexts, and on [`Operand`]s |
 //! | `model` | [`NoiseModel`]: circuits in clear with the error estimates of ciphertexts |
 //! | `cost` | [`CostModel`]: how long rotations take |
 //! | `scale` | [`Scale`]: exact scales |
@@ -54,6 +54,7 @@ pub use encryption::{Ciphertext, Decryptor, Encryptor};
 pub use error::CkksError;
 pub use estimate::Estimate;
 pub use evaluator::Evaluator;
+pub use evaluator::operands::Operand;
 pub use factor::Factor;
 pub use key_file::KeyFile;
 pub use keys::{KeyRequest, Keys};

@@ -12,6 +12,7 @@ use crate::schemes::ckks::estimate::Estimate;
 use crate::schemes::ckks::evaluator::Evaluator;
 use crate::schemes::ckks::factor::{self, Factor};
 use crate::schemes::ckks::scale::Scale;
+use crate::schemes::extent::Extent;
 use crate::schemes::slots::{Bounds, GiantStep, SlotEvaluator};
 
 impl SlotEvaluator for Evaluator {
@@ -147,6 +148,14 @@ impl SlotEvaluator for Evaluator {
     fn with_period(&self, a: Ciphertext, period: usize) -> Ciphertext {
         let (slots, extent) = (a.slots(), a.extent().repeated(period));
         a.read_in(slots, extent)
+    }
+
+    fn extent(&self, x: &Ciphertext) -> Extent {
+        x.extent()
+    }
+
+    fn with_length(&self, a: Ciphertext, length: Option<usize>) -> Result<Ciphertext> {
+        a.with_length(length)
     }
 
     fn at_level(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext> {

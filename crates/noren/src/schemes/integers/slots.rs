@@ -5,6 +5,7 @@ use std::borrow::Borrow;
 use noren_ring::engine::Engine;
 use noren_rlwe::error::Result;
 
+use crate::schemes::extent::Extent;
 use crate::schemes::integers::encoder::{self, Encoder, Plaintext};
 use crate::schemes::integers::encryption::Ciphertext;
 use crate::schemes::integers::evaluator::Evaluator;
@@ -136,6 +137,14 @@ impl<S: Scheme> SlotEvaluator for Evaluator<S> {
     fn with_period(&self, a: Ciphertext<S>, period: usize) -> Ciphertext<S> {
         let content = a.content().repeated(period, self.slots(&a));
         a.holding(content)
+    }
+
+    fn extent(&self, x: &Ciphertext<S>) -> Extent {
+        x.content().extent()
+    }
+
+    fn with_length(&self, a: Ciphertext<S>, length: Option<usize>) -> Result<Ciphertext<S>> {
+        a.with_length(length)
     }
 
     fn at_level(&self, a: &Ciphertext<S>, level: usize) -> Result<Ciphertext<S>> {
