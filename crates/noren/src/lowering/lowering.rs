@@ -8,6 +8,7 @@ use noren_rlwe::error::{Error, Result};
 use crate::graph::dag::Graph;
 use crate::graph::interval::Interval;
 use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
+use crate::lowering::decisions::Decide;
 use crate::lowering::error::CompileError;
 use crate::lowering::layout::{Fill, Layout};
 use crate::lowering::number::Number;
@@ -66,6 +67,8 @@ pub(crate) struct Lowering<'a, E: SlotEvaluator> {
     /// Polynomials of signs, by the dead zone (none for products) and the error: several nodes need the same.
     pub(super) signs: Mutex<KnownSigns>,
     consumers: Vec<Vec<usize>>,
+    /// What decides comparisons, in place of polynomials of signs.
+    pub(super) decider: Option<&'a dyn Decide<E::Ciphertext>>,
 }
 
 impl<'a, E: Shared> Lowering<'a, E> {
@@ -77,7 +80,13 @@ impl<'a, E: Shared> Lowering<'a, E> {
         approximations: Approximations,
         source: &'a mut dyn Source<E::Ciphertext>,
     ) -> Self {
-        Self { ev, graph, slots, approximations, source, signs: Mutex::default(), consumers: graph.consumers() }
+        let (signs, consumers) = (Mutex::default(), graph.consumers());
+        Self { ev, graph, slots, approximations, source, signs, consumers, decider: None }
+    }
+
+    /// The same, whose comparisons are decided, if something decides them.
+    pub(crate) fn with_decider(self, decider: Option<&'a dyn Decide<E::Ciphertext>>) -> Self {
+        Self { decider, ..self }
     }
 
     /// Runs all nodes that an output depends on; `done` hears of the ciphertexts of each.
