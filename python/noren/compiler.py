@@ -57,7 +57,7 @@ __all__ = [
 Explanation = _explain.Explanation
 Input = _signature.Input
 
-_Scheme: TypeAlias = Literal["auto", "ckks", "ckks-bootstrapping", "bgv", "bfv", "tfhe"]
+_Scheme: TypeAlias = Literal["auto", "ckks", "ckks-bootstrapping", "ckks-switching", "bgv", "bfv", "tfhe"]
 _DTYPES: dict[str, Any] = {"bool": np.bool_, "integer": np.int64}
 
 
@@ -117,7 +117,7 @@ class Compiled:
 
     @property
     def scheme(self) -> str:
-        """The scheme: "ckks", "ckks-bootstrapping", "bgv", "bfv" or "tfhe"."""
+        """The scheme: "ckks", "ckks-bootstrapping", "ckks-switching", "bgv", "bfv" or "tfhe"."""
         return self._program.scheme
 
     @property

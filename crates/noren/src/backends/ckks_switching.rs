@@ -370,10 +370,10 @@ mod tests {
         let product = push(Operation::Binary(Binary::Mul, x, sign));
         let chosen = push(Operation::Select(less, product, y));
         let size = push(Operation::Unary(Unary::Abs, chosen));
-        let larger = push(Operation::Binary(Binary::Maximum, size, x));
-        let smaller = push(Operation::Binary(Binary::Minimum, larger, y));
-        let most = push(Operation::Reduce(Reduction::Maximum, smaller, vec![0]));
-        graph.finish(vec![less, sign, chosen, size, smaller, most]).expect("outputs");
+        let larger = push(Operation::Binary(Binary::Maximum, product, y));
+        let smaller = push(Operation::Binary(Binary::Minimum, x, y));
+        let most = push(Operation::Reduce(Reduction::Maximum, x, vec![0]));
+        graph.finish(vec![less, sign, chosen, size, larger, smaller, most]).expect("outputs");
         graph
     }
 
@@ -394,13 +394,16 @@ mod tests {
         let y = vec![0.4, -0.5, 0.8, -0.3, 0.6, -1.0, 0.3, 1.0];
         let inputs = vec![x, y];
         let expected = graph.evaluate(&inputs).expect("values");
-        let predicted = again.bounds().expect("bounds").expect("of real numbers").outputs;
+        let predicted: Vec<f64> = again.bounds().expect("bounds").expect("of real numbers").outputs;
         let simulated = again.simulate(&inputs, &Seed::from_bytes([4; 32])).expect("a simulation");
         for outcome in [run(&again, &inputs), simulated] {
             for ((values, expected), (bound, predicted)) in
                 outcome.values.iter().zip(&expected).zip(outcome.bounds.iter().zip(&predicted))
             {
-                assert!(bound <= predicted && *predicted <= 0.5, "{bound}, {predicted} was predicted");
+                assert!(
+                    *bound <= predicted / MARGIN && predicted / MARGIN <= 0.5,
+                    "{bound}, {predicted} was predicted"
+                );
                 values.iter().zip(expected).for_each(|(a, b)| assert!((a - b).abs() <= *bound, "{a} for {b}"));
             }
         }
@@ -418,7 +421,8 @@ mod tests {
         server.run(&plan.encrypt(&secret, &inputs, seed(3)).expect("inputs")).expect("a reply");
         let (recording, switch) = (&plan.deep.on.recording, server.switch.as_ref().expect("decisions"));
         let each = bootstraps(plan.switches.steps);
-        assert_eq!(switch.evaluator().bootstraps(), (recording.decided * each) as u64);
+        // The way up of each ciphertext counts as one.
+        assert_eq!(switch.evaluator().bootstraps(), (recording.decided * each + recording.switches) as u64);
         assert_eq!(server.ev.bootstraps(), (recording.bootstraps() - recording.switches) as u64);
         assert!(recording.switches >= 8 && recording.bootstraps() > recording.switches, "{recording:?}");
         let failure = plan.log2_failure().expect("a number").expect("decisions may fail");
