@@ -77,12 +77,12 @@ def compile(
         public: it tells the server what values may occur. ``ranges="data"`` takes the smallest and largest element of
         the arrays.
     scheme: "ckks" for real numbers, "ckks-bootstrapping" for those of functions that need more levels than parameters
-        have, "bgv" and "bfv" for sums and products of integers, "tfhe" for integers with comparisons, divisions and
+        have, "ckks-switching" for the same with comparisons that TFHE decides, "bgv" and "bfv" for sums and products of integers, "tfhe" for integers with comparisons, divisions and
         tables; "auto" chooses.
     precision: the absolute error that results of real numbers may have; None for a thousandth of the largest possible
         result, or of 1.
     dead_zone: real numbers that are closer than this may compare either way; comparisons of real numbers are refused
-        without it. np.maximum, np.minimum and np.abs need none.
+        without it. np.maximum, np.minimum and np.abs need none. "ckks-switching" names the smallest that it has.
     security: of keys and ciphertexts in bits; None, in tests, for small rings that keep nothing secret.
 
     Raises `noren.compiler.TraceError` for what cannot be traced, with file and line, and what to write instead;

@@ -250,7 +250,8 @@ def test_explanations_have_a_price_and_the_other_schemes() -> None:
     price = explanation.price
     assert min(price[f"{name}_seconds"] for name in ("keys", "encrypt", "server", "decrypt")) > 0
     assert sum(part["seconds"] for part in price["parts"]) == pytest.approx(price["server_seconds"])
-    assert [other["scheme"] for other in explanation.others] == ["ckks-bootstrapping", "ckks-switching", "bgv", "bfv", "tfhe"]
+    others = ["ckks-bootstrapping", "ckks-switching", "bgv", "bfv", "tfhe"]
+    assert [other["scheme"] for other in explanation.others] == others
     assert "not bgv: " in str(explanation)
     assert "threads" in explanation.machine
     counted = noren.compile(counting, Input(5, 0, 9), Input(5, 0, 9), security=None).explain()
@@ -286,6 +287,25 @@ def test_deep_functions_bootstrap_where_levels_run_out(tmp_path: Path) -> None:
     assert abs(f.simulate(x, z) - walk(x, z)) <= explanation.bound
     with pytest.raises(FileExistsError):
         f.client.keygen_file(path)
+
+
+def choose(x: Any, y: Any) -> Any:
+    return np.where(x < y, np.abs(x), np.maximum(x * y, -0.5))
+
+
+def test_comparisons_are_decided_by_switching(tmp_path: Path) -> None:
+    number = Input(8, -1.0, 1.0)
+    options: Any = {"scheme": "ckks-switching", "precision": 0.2, "security": None}
+    f = noren.compile(choose, number, number, dead_zone=0.2, **options)
+    x = np.array([0.9, -1.0, 0.3, 1.0, -0.2, 0.0, -0.6, 0.7])
+    y = np.array([0.4, -0.5, 0.8, -0.3, 0.6, -1.0, 0.3, 1.0])
+    f.save(tmp_path / "f")
+    keys = f.client.keygen()
+    reply = compiler.Server.load(tmp_path / "f", min_security=0).run(f.client.encrypt(x, y), keys)
+    found, bound = f.client.decrypt(reply, bound=True)
+    assert np.abs(found - choose(x, y)).max() <= bound <= 0.2
+    with pytest.raises(noren.Error, match="the smallest that is possible"):
+        noren.compile(choose, number, number, dead_zone=1e-9, **options)
 
 
 def test_vectors_are_added_where_no_level_is_left() -> None:

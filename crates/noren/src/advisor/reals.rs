@@ -8,7 +8,7 @@ use crate::advisor::circuit::{Placement, SlotCircuit};
 use crate::advisor::two_seeds::helped;
 use crate::advisor::workload::{Computation, Values, Workload};
 use crate::backends::ckks_bootstrapping::add_bootstraps;
-use crate::backends::ckks_switching::add_decisions;
+use crate::backends::decisions::add_decisions;
 use crate::bootstrapping::{self, BootstrapPlan, Mode, Preset};
 use crate::circuits::recorder::{CircuitUsage, Recorder};
 use crate::circuits::renewing::{Planned, Renewing};

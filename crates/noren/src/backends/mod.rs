@@ -11,6 +11,7 @@
 //! | `keys`, `parcel` | keys of plans, and what travels between the halves |
 //! | `ckks`, `ckks_bootstrapping` | real numbers in slots, with an error bound |
 //! | `ckks_switching` | the same, with comparisons that are decided |
+//! | `renewals`, `decisions` | the noise of bootstraps; comparisons by TFHE |
 //! | `integers`, `bgv`, `bfv` | integers in slots |
 //! | `tfhe` | integers and truth values one by one |
 //! | `slots` | what backends on slots have in common |
@@ -20,11 +21,13 @@ mod bfv;
 mod bgv;
 mod ckks;
 pub(crate) mod ckks_bootstrapping;
-pub(crate) mod ckks_switching;
+mod ckks_switching;
+pub(crate) mod decisions;
 mod integers;
 pub(crate) mod keys;
 pub(crate) mod options;
 pub(crate) mod parcel;
+mod renewals;
 mod slots;
 pub(crate) mod table;
 #[cfg(test)]

@@ -7,8 +7,9 @@ use noren_rlwe::error::Result;
 use crate::circuits::polynomial::Polynomial;
 use crate::graph::interval::{Interval, power_of_two_above};
 use crate::graph::operation::{Binary, Element};
-use crate::lowering::decisions::Decide;
+use crate::lowering::decisions::{Decide, Decided};
 use crate::lowering::elementwise::Shaped;
+use crate::lowering::error::CompileError;
 use crate::lowering::lowering::{Lowering, Shared};
 use crate::lowering::number::Number;
 use crate::lowering::signs::Signs;
@@ -152,6 +153,37 @@ impl<'a, E: Shared> Lowering<'a, E> {
         }
     }
 
+    /// Whether numbers are above 0, with the dead zone that was stated.
+    ///
+    /// # Errors
+    /// [`CompileError::DeadZone`] if numbers outside of it may be decided either way.
+    fn stepped(&self, at: usize, decider: &dyn Decide<E::Ciphertext>, x: &E::Ciphertext) -> Result<E::Ciphertext> {
+        let Decided { result, dead_zone: least } = decider.is_positive(x)?;
+        let stated = self.dead_zone(at)?;
+        // Written so that what is not a number is refused.
+        if least <= stated {
+            return Ok(result);
+        }
+        Err(CompileError::DeadZone { place: self.graph.node(at).place.clone(), stated, least }.into())
+    }
+
+    /// What is 1 or 0 as 1 or -1: `2 x - 1`, which takes no level.
+    fn as_sign(&self, x: &E::Ciphertext) -> Result<E::Ciphertext> {
+        self.ev.add_scalar(&self.ev.add(x, x)?, E::Scalar::number(-1.0))
+    }
+
+    /// `x [x > 0]`. Numbers in the dead zone may become 0 or stay, which the error bound counts.
+    fn excess_decided(&self, decider: &dyn Decide<E::Ciphertext>, x: &E::Ciphertext) -> Result<E::Ciphertext> {
+        let Decided { result, dead_zone } = decider.is_positive(x)?;
+        Ok(self.ev.with_errors(self.ev.mul(x, &result)?, &[], dead_zone))
+    }
+
+    /// `|x|`. Numbers in the dead zone may become `-|x|`, which the error bound counts.
+    fn magnitude_decided(&self, decider: &dyn Decide<E::Ciphertext>, x: &E::Ciphertext) -> Result<E::Ciphertext> {
+        let Decided { result, dead_zone } = decider.is_positive(x)?;
+        Ok(self.ev.with_errors(self.ev.mul(x, &self.as_sign(&result)?)?, &[], 2.0 * dead_zone))
+    }
+
     /// The sign of `x / size`, or whether it is positive, as a number from 0 to 1.
     fn sign_of(&self, x: &E::Ciphertext, size: f64, signs: &Signs, step: bool) -> Result<E::Ciphertext> {
         let mut x = if size == 1.0 { x.clone() } else { self.ev.mul_scalar(x, E::Scalar::number(1.0 / size))? };
@@ -194,7 +226,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
         }
     }
 
-    pub(super) fn dead_zone(&self, at: usize) -> Result<f64> {
+    fn dead_zone(&self, at: usize) -> Result<f64> {
         self.approximations.dead_zone.filter(|zone| *zone > 0.0).ok_or_else(|| {
             self.refusal(
                 at,
