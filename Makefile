@@ -5,7 +5,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 CARGO  ?= cargo
 RUST_SOURCES := $(shell find crates checks -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
-RELEASE := $(or $(CARGO_TARGET_DIR),target)/release
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+RELEASE := $(TARGET)/release
+EXAMPLES := $(TARGET)/debug/examples
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: demo test test-full test-parquet test-cluster build lint test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files licences sbom wheel sdist reproducible packages targets test-arm test-s390x clean
@@ -39,7 +41,7 @@ test-parquet: $(VENV)/.tools
 	$(CARGO) test --package noren-cli --features parquet --quiet --lib --bins
 	$(CARGO) build --package noren-cli --features parquet --quiet
 	$(BIN)/pip install --quiet 'pyarrow>=18'
-	NOREN_PARQUET_TOOL=$(or $(CARGO_TARGET_DIR),target)/debug/noren $(BIN)/pytest --quiet python/tests/test_parquet.py
+	NOREN_PARQUET_TOOL=$(TARGET)/debug/noren $(BIN)/pytest --quiet python/tests/test_parquet.py
 
 ## test-cluster: a Ray cluster on this machine, whose workers, nodes and drivers are killed at 20 random times each: some minutes.
 test-cluster: build
@@ -84,18 +86,19 @@ lint: $(VENV)/.tools
 		$(CARGO) +$(RUST_VERSION) check --workspace --quiet --target-dir target/oldest; fi
 	@if command -v cargo-deny > /dev/null; then $(CARGO) deny --log-level error check bans licenses sources; fi
 
-# The first line builds; the loop then runs the same binaries once per table. The last table is the
+# The first line builds all, examples too; the loop then runs the same binaries once per table. The last table is the
 # fastest: of tests of many cases it alone runs all (`cases` in CONTRIBUTING.md). Examples of the documentation, which are
-# compiled whenever they run, run once.
+# compiled whenever they run, run once. Nothing here names a package: cargo would choose other features for it alone, and
+# compile every crate once more.
 test-rust:
 	$(CARGO) test --workspace --no-run --quiet
-	@for isa in $$($(CARGO) run --quiet --package noren-math --example isa_tables); do \
+	@for isa in $$($(EXAMPLES)/isa_tables); do \
 		echo "== NOREN_ISA=$$isa"; \
 		NOREN_ISA=$$isa $(CARGO) test --workspace --tests --quiet || exit 1; \
 	done
 	$(CARGO) test --workspace --doc --quiet
-	@for example in 1_ckks 3_integers "4_lookup -- --preset toy" 5_tfhe; do \
-		$(CARGO) run --quiet --package noren --example $$example > /dev/null || exit 1; \
+	@for example in 1_ckks 3_integers "4_lookup --preset toy" 5_tfhe; do \
+		$(EXAMPLES)/$$example > /dev/null || exit 1; \
 	done
 
 # Tests of the tool that run once more through the entry point of the Python package: those of verbs that start themselves, and
@@ -105,7 +108,7 @@ TOOL_TESTS_IN_PYTHON = advise:: bench:: compare:: pipes:: printing:: signing:: u
 test-python: build
 	$(BIN)/mypy --strict python bench checks
 	$(BIN)/pytest --quiet python/tests bench/tests
-	NOREN_TOOL=$(abspath $(BIN)/noren) $(CARGO) test --quiet --package noren-cli --test tool -- $(TOOL_TESTS_IN_PYTHON)
+	NOREN_TOOL=$(abspath $(BIN)/noren) $(CARGO) test --quiet --workspace --test tool -- $(TOOL_TESTS_IN_PYTHON)
 
 # Under valgrind, if there is one: the program that `build` made, without overflow checks.
 test-constant-time: build
@@ -114,7 +117,7 @@ test-constant-time: build
 ## timing: whether the time of decryption and decoding depends on messages, with each instruction set; some minutes on a
 ## quiet machine.
 timing: build
-	@for isa in $$($(CARGO) run --quiet --package noren-math --example isa_tables); do \
+	@for isa in $$($(EXAMPLES)/isa_tables); do \
 		echo "== NOREN_ISA=$$isa"; \
 		NOREN_ISA=$$isa $(RELEASE)/constant_time timing || exit 1; \
 	done

@@ -87,9 +87,6 @@ class Server:
         All rows of `weights` hold the same.
         """
         ev, columns = self.evaluator, self.layout.columns
-        if ev.levels_left(weights) == 0:
-            # The first product would do so by itself, but the sum at the end takes the weights as they are here.
-            weights = ev.bootstrap(weights)
         # Column 0 holds the score of its record; the others hold sums over two records, and are masked.
         scores = ev.sum(records * weights, columns) * self.mask
         # Numbers are cut off so that no score leaves the interval; bounds of sums cannot know that.

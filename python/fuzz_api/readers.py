@@ -410,8 +410,13 @@ def message(w: World) -> None:
     """A message between the halves of a compiled function: what the server takes, and what the client takes."""
     scheme = w.name.split(".")[0] if w.name in MESSAGES else "ckks"
     good = w.good.objects[f"{scheme}.program"]
-    attempt(lambda: good.server.run(w.data, w.good.objects[f"{scheme}.program.keys"]))
-    attempt(lambda: good.client.decrypt(w.data, bound=True))
+    keys = w.good.objects[f"{scheme}.program.keys"]
+    if w.name.endswith("request"):
+        attempt(lambda: good.client.decrypt(w.data, bound=True))
+        good.server.run(w.data, keys)
+    else:
+        attempt(lambda: good.server.run(w.data, keys))
+        good.client.decrypt(w.data, bound=True)
 
 
 def machine(w: World) -> None:

@@ -23,6 +23,7 @@ NOT_WRITTEN = {
     0x0603: "written by Rust alone; Python and the tool write columns",
     0x0606: "written by Rust alone; Python and the tool write columns",
     0x060A: "written by Rust alone; Python and the tool write columns",
+    **dict.fromkeys((0x0804, 0x0805), "keys of several objects, each of which has a file of its own"),
 }
 
 MACHINE = Path(__file__).parents[2] / "crates" / "noren" / "src" / "cost" / "reference.json"

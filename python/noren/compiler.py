@@ -77,8 +77,8 @@ def compile(
         public: it tells the server what values may occur. ``ranges="data"`` takes the smallest and largest element of
         the arrays.
     scheme: "ckks" for real numbers, "ckks-bootstrapping" for those of functions that need more levels than parameters
-        have, "ckks-switching" for the same with comparisons that TFHE decides, "bgv" and "bfv" for sums and products of integers, "tfhe" for integers with comparisons, divisions and
-        tables; "auto" chooses.
+        have, "ckks-switching" for the same with comparisons that TFHE decides, "bgv" and "bfv" for sums and products
+        of integers, "tfhe" for integers with comparisons, divisions and tables; "auto" chooses.
     precision: the absolute error that results of real numbers may have; None for a thousandth of the largest possible
         result, or of 1.
     dead_zone: real numbers that are closer than this may compare either way; comparisons of real numbers are refused

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import noren
 from noren import _noren
 
 ROOT = Path(__file__).parents[2]
@@ -222,6 +223,10 @@ def data_of_pages(folder: Path) -> None:
     np.savetxt(folder / "dose.csv", np.add.outer(byte, byte) % 256, "%d", ",", header=names_of_bytes, comments="")
     np.savetxt(folder / "vectors.csv", rng.integers(0, 2, (500, 2)), "%d", ",", header="x,y", comments="")
     np.save(folder / "weights.npy", rng.integers(0, 2, (500, 500)))
+    np.save(folder / "arguments.npy", rng.uniform(-1, 1, (100, 3)))
+    noren.compile(lambda x: x @ np.array([0.3, -0.2, 0.5]), noren.Input((100, 3), -1.0, 1.0)).save(
+        folder / "risk.function"
+    )
 
 
 # What a section takes for granted besides: the commands that came before it, elsewhere.

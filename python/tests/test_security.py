@@ -91,3 +91,11 @@ def test_secure_parameters_are_used_without_a_word(tmp_path: Path) -> None:
     with pytest.raises(noren.InsecureError, match=r"128-bit security, 192 bits are needed.*min_security=128"):
         ckks.SecretKey.load(tmp_path / "secret.key", min_security=192)
     assert bytes(ckks.SecretKey.from_bytes(bytes(secret), min_security=128)) == bytes(keys.secret)
+
+
+def test_compiled_functions_without_security_warn_where_keys_are_made_and_used() -> None:
+    f = noren.compile(lambda x: x + 1, noren.Input(2, 0, 3), security=None)
+    with pytest.warns(noren.SecurityWarning, match="keygen"):
+        keys = f.client.keygen()
+    with pytest.warns(noren.SecurityWarning, match="Server"):
+        f.server.run(f.client.encrypt([1, 2]), keys)

@@ -15,8 +15,8 @@ use crate::inputs::{GLOBAL, InputOptions, Inputs};
 use crate::params::parse_security;
 use crate::progress;
 use crate::{
-    advise, bench, calibrate, compare, decrypt, demo, encrypt, eval, expand, info, inspect, keygen, machine, manual,
-    params, passphrase, plan, prepare, signing,
+    advise, bench, calibrate, compare, decrypt, demo, encrypt, eval, expand, function, info, inspect, keygen, machine,
+    manual, params, passphrase, plan, prepare, signing,
 };
 
 /// Computes on encrypted tables: keys and encryption on one side, programs on the other.
@@ -64,6 +64,7 @@ enum Verb {
     Encrypt(encrypt::Arguments),
     Eval(eval::Arguments),
     Decrypt(decrypt::Arguments),
+    Function(function::Arguments),
     Inspect(inspect::Arguments),
     Passphrase(passphrase::Arguments),
     SigningKey(signing::NewKey),
@@ -217,6 +218,7 @@ impl Verb {
             Self::Encrypt(arguments) => encrypt::run(&arguments, console),
             Self::Eval(arguments) => eval::run(&arguments, console),
             Self::Decrypt(arguments) => decrypt::run(&arguments, console),
+            Self::Function(arguments) => function::run(&arguments, console),
             Self::Inspect(arguments) => inspect::run(&arguments, console),
             Self::Passphrase(arguments) => passphrase::run(&arguments, console),
             Self::SigningKey(arguments) => arguments.run(console),

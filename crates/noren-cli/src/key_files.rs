@@ -1,7 +1,7 @@
 //! The key files of an owner, which appear together.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
+use std::{env, fmt, fs};
 
 use noren::wire::{FileContext, FileKey};
 use noren::{PublicKey, SecretKey, Seed};
@@ -9,10 +9,12 @@ use noren_files::passphrase::Passphrase;
 use noren_rlwe::wire::key_file::KeyFile;
 use serde::Serialize;
 
+use crate::console::Console;
 use crate::describe::words::bytes;
 use crate::failure::Failure;
 use crate::output_set::OutputSet;
 use crate::outputs::Force;
+use crate::passphrases::{Question, VARIABLE};
 use crate::seeds::random;
 
 /// The name of the secret key.
@@ -22,6 +24,27 @@ pub(crate) const PUBLIC: &str = "public.key";
 
 /// The name of the evaluation keys of programs.
 pub(crate) const EVALUATION: &str = "eval.keys";
+
+/// The passphrase of a secret key that is to be made, if there is one: where it `is_asked` for, or its file is named. It is
+/// asked for before any work, and after a file that is in the way was refused.
+pub(crate) fn passphrase_of_new(
+    key: &Path,
+    is_asked: bool,
+    force: &Force,
+    console: &Console,
+) -> Result<Option<Passphrase>, Failure> {
+    let file = console.inputs().passphrase_file();
+    if !is_asked && file.is_none() {
+        if env::var_os(VARIABLE).is_some() {
+            console.warn(format_args!("{VARIABLE} is set, but the secret key is not encrypted without --passphrase"));
+        }
+        return Ok(None);
+    }
+    if !force.force && fs::symlink_metadata(key).is_ok() {
+        return Err(Failure::Exists { path: key.to_owned() });
+    }
+    Question::of(key, file).ask_twice().map(Some)
+}
 
 /// The keys that a run of `noren keygen` is to make: where, from which seed, and how the secret key is kept.
 pub(crate) struct NewKeys<'a> {

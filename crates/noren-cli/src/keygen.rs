@@ -1,7 +1,6 @@
 //! `noren keygen`: plans, makes and writes the keys for programs.
 
 use std::path::PathBuf;
-use std::{env, fmt, fs};
 
 use clap::builder::PossibleValuesParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -17,9 +16,9 @@ use crate::bootstrap::plan::{Wanted, parse_mode, parse_preset};
 use crate::bounds;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::key_files::{NewKeys, SECRET};
+use crate::key_files::{self, NewKeys, SECRET};
 use crate::outputs::Force;
-use crate::passphrases::{Question, VARIABLE};
+use crate::seeds::{HexSeed, parse_seed};
 use crate::tfhe::plan::parse_set;
 use crate::{additions, bootstrap, ckks, integers, lookup, programs, switching, tfhe};
 
@@ -156,10 +155,6 @@ struct Columns {
     names: Vec<String>,
 }
 
-/// A seed from the command line: without `Debug` of its bytes.
-#[derive(Clone)]
-struct HexSeed([u8; 32]);
-
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let &Arguments { slots, mode, plan_only, ref rotations, ref out, ref force, ref params, .. } = arguments;
     let seed = arguments.seed.as_ref().map(|HexSeed(bytes)| Seed::from_bytes(*bytes));
@@ -226,22 +221,10 @@ impl Arguments {
     /// The passphrase of the secret key that is to be made, if there is one. It is asked for before any work, and after a file
     /// that is in the way was refused.
     fn passphrase(&self, console: &Console) -> Result<Option<Passphrase>, Failure> {
-        let file = console.inputs().passphrase_file();
         if self.add || self.plan_only {
             return Ok(None);
         }
-        if !self.passphrase && file.is_none() {
-            if env::var_os(VARIABLE).is_some() {
-                console
-                    .warn(format_args!("{VARIABLE} is set, but the secret key is not encrypted without --passphrase"));
-            }
-            return Ok(None);
-        }
-        let key = self.out.join(SECRET);
-        if !self.force.force && fs::symlink_metadata(&key).is_ok() {
-            return Err(Failure::Exists { path: key });
-        }
-        Question::of(&key, file).ask_twice().map(Some)
+        key_files::passphrase_of_new(&self.out.join(SECRET), self.passphrase, &self.force, console)
     }
 }
 
@@ -292,12 +275,6 @@ Examples:
 For more information, try 'noren keygen --help'.
 ";
 
-impl fmt::Debug for HexSeed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("HexSeed(..)")
-    }
-}
-
 fn parse_columns(text: &str) -> Result<Columns, String> {
     if let Ok(count) = text.parse::<usize>() {
         return if count > 0 {
@@ -313,29 +290,9 @@ fn parse_columns(text: &str) -> Result<Columns, String> {
     }
 }
 
-fn parse_seed(text: &str) -> Result<HexSeed, String> {
-    let digits: Option<Vec<u8>> = text.chars().map(|digit| digit.to_digit(16).map(|value| value as u8)).collect();
-    let mut seed = [0; 32];
-    match digits {
-        Some(digits) if digits.len() == 2 * seed.len() => {
-            seed.iter_mut().zip(digits.chunks(2)).for_each(|(byte, pair)| *byte = pair[0] << 4 | pair[1]);
-            Ok(HexSeed(seed))
-        }
-        _ => Err(format!("64 hexadecimal digits are needed, {} characters were given", text.chars().count())),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn seeds_are_read_most_significant_digit_first() {
-        let text = format!("0aF1{}", "00".repeat(30));
-        assert_eq!(parse_seed(&text).expect("64 digits").0[..3], [0x0a, 0xf1, 0]);
-        assert!(parse_seed("0a").is_err());
-        assert!(parse_seed(&"g".repeat(64)).is_err());
-    }
 
     #[test]
     fn columns_are_a_count_or_names() {

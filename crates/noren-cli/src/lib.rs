@@ -53,6 +53,7 @@ mod eval;
 mod expand;
 mod failure;
 mod files;
+mod function;
 mod info;
 mod inputs;
 mod inspect;

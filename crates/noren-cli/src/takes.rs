@@ -169,3 +169,43 @@ pub(crate) const ADD_EVALUATION: Takes = Takes::new(
 );
 /// The bootstrapping keys that are added to.
 pub(crate) const ADD_BOOTSTRAP: Takes = Takes::new("bootstrap.keys of --add", "bootstrapping keys", &BOOTSTRAP);
+
+/// The compiled function of `function`. It belongs to no secret key, and neither do its inputs say of which they are.
+pub(crate) const FUNCTION: Takes =
+    Takes { has_owner: false, ..Takes::new("the function", "compiled function", &[Kind::FUNCTION]) };
+/// The secret key of `function encrypt` and `function decrypt`.
+pub(crate) const FUNCTION_SECRET: Takes = Takes::own_secret(
+    "--key",
+    "secret key",
+    &[Kind::CKKS_SECRET_KEY, Kind::INTEGER_SECRET_KEY, Kind::TFHE_SECRET_KEY, Kind::FUNCTION_SECRET_KEYS],
+);
+/// The keys of `function run`: those that a plan of any scheme has.
+pub(crate) const FUNCTION_KEYS: Takes = Takes {
+    has_owner: false,
+    ..Takes::new(
+        "--keys",
+        "server keys of a compiled function",
+        &[
+            Kind::CKKS_EVALUATION_KEYS,
+            Kind::EXPANDED_CKKS_EVALUATION_KEYS,
+            Kind::INTEGER_EVALUATION_KEYS,
+            Kind::EXPANDED_INTEGER_EVALUATION_KEYS,
+            Kind::LOOKUP_KEYS,
+            Kind::EXPANDED_LOOKUP_KEYS,
+            Kind::BOOTSTRAP_KEYS,
+            Kind::EXPANDED_BOOTSTRAP_KEYS,
+            Kind::TFHE_KEYS,
+            Kind::FUNCTION_SERVER_KEYS,
+        ],
+    )
+};
+/// The input of `function run`.
+pub(crate) const FUNCTION_INPUTS: Takes = Takes {
+    has_owner: false,
+    ..Takes::new("the input", "encrypted inputs of a compiled function", &[Kind::FUNCTION_INPUTS])
+};
+/// The input of `function decrypt`.
+pub(crate) const FUNCTION_RESULTS: Takes = Takes {
+    has_owner: false,
+    ..Takes::new("the input", "encrypted results of a compiled function", &[Kind::FUNCTION_OUTPUTS])
+};

@@ -134,10 +134,10 @@ pub fn write<'p, O: Object>(
     write_bytes(&Zeroizing::new(object.to_bytes(context, Form::Packed)), to, passphrase, work)
 }
 
-/// Writes bytes under a passphrase, as [`write`] does.
+/// Writes bytes under a passphrase, as [`write()`] does.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_bytes<'p>(
     plaintext: &[u8],
     to: impl Into<Destination<'p>>,

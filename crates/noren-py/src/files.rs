@@ -10,6 +10,7 @@ use pyo3::PyClass;
 use pyo3::PyClassInitializer;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
+use zeroize::Zeroizing;
 
 use crate::array::detached;
 use crate::errors::{EncodingError, WireError, raise, raise_of_files};
@@ -43,15 +44,26 @@ pub(crate) fn save_secret<K: Object<Context = ()> + Sync>(
     force: bool,
     passphrase: Option<String>,
 ) -> PyResult<()> {
+    let clear = |to: Destination<'_>| key.write_file(&(), Form::Packed, to);
+    let bytes = || Zeroizing::new(key.to_bytes(&(), Form::Packed));
+    save_secret_of(py, (clear, bytes), path, force, passphrase)
+}
+
+/// Writes a secret key by what writes it in clear, or its bytes under a passphrase if there is one.
+pub(crate) fn save_secret_of(
+    py: Python<'_>,
+    (clear, bytes): (impl FnOnce(Destination<'_>) -> Result<()> + Send, impl FnOnce() -> Zeroizing<Vec<u8>> + Send),
+    path: &Path,
+    force: bool,
+    passphrase: Option<String>,
+) -> PyResult<()> {
     let to = destination(path, force);
-    let Some(passphrase) = passphrase.map(checked).transpose()? else {
-        return detached(py, || key.write_file(&(), Form::Packed, to));
-    };
+    let Some(passphrase) = passphrase.map(checked).transpose()? else { return detached(py, || clear(to)) };
     // An existing file is refused before the work.
     if !force && path.symlink_metadata().is_ok() {
         return Err(raise(Error::Exists { path: path.to_owned() }));
     }
-    let written = detached(py, || Ok(encrypted::write(key, &(), to, &passphrase, Work::default())))?;
+    let written = detached(py, || Ok(encrypted::write_bytes(&bytes(), to, &passphrase, Work::default())))?;
     written.map_err(raise_of_files)
 }
 

@@ -13,9 +13,9 @@ use std::time::Instant;
 use std::{env, fs};
 
 use noren::Seed;
-use noren::advisor::{Candidate, Computation, Device, Limits, Plan, SlotCircuit, SlotDraft, Values, Workload, advise};
+use noren::advisor::{Candidate, Computation, Device, Limits, Plan, SlotCircuit, Values, Workload, advise};
 use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Parameters};
-use noren::cost::{Machine, Party};
+use noren::cost::{Machine, Party, SlotDraft};
 use noren_rlwe::keygen::KeyGenerator;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;

@@ -6,10 +6,13 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use noren::backends::{Inputs, KeysOfServer, Outputs, Parcel, Purpose, Secrets};
 use noren::bootstrapping::{self, BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::bootstrapping::{EvalMod, Primes, Transform};
 use noren::bootstrapping::{GiantOrder, Group};
 use noren::ckks::{Ciphertexts, Context, Encoder, Encryptor, Evaluator, KeyFile, KeyRequest, ParametersSpec};
+use noren::compiler::{Options, Program};
+use noren::graph::{self, Binary, Graph, Interval, Operation};
 use noren::lookup::{LookupKeyFile, LookupPlan};
 use noren::programs::EncryptedTable;
 use noren::programs::TableLayout;
@@ -65,6 +68,7 @@ fn samples() -> Vec<(String, Vec<u8>)> {
     add_integers(&mut samples);
     add_lookups(&mut samples);
     add_tfhe(&mut samples);
+    add_functions(&mut samples);
     samples
 }
 
@@ -205,6 +209,31 @@ fn add_tfhe(samples: &mut Vec<(String, Vec<u8>)>) {
     let light = tfhe::Context::new(light.build().expect("parameters")).expect("context");
     let keys = light.light_keys(&seed(1), &light.secret_key(&seed(1))).expect("its own secret");
     add(samples, "tfhe_light_keys", &(), &tfhe::KeyFile { parameters: light.parameters().clone(), key: keys });
+}
+
+/// Compiled functions of each backend that is quick to plan, and what travels.
+fn add_functions(samples: &mut Vec<(String, Vec<u8>)>) {
+    for name in ["ckks", "bgv", "bfv", "tfhe"] {
+        let element = if name == "ckks" { graph::Element::Real } else { graph::Element::Integer };
+        let mut graph = Graph::default();
+        let range = Interval::new(0.0, 3.0);
+        let input = Operation::Input { name: "x".into(), shape: vec![2], element, range };
+        let x = graph.push(input, "f.py:1").expect("an input");
+        let square = graph.push(Operation::Binary(Binary::Mul, x, x), "f.py:2").expect("a product");
+        graph.finish(vec![square]).expect("an output");
+        let options = Options { security: Security::None, ..Options::on(name) };
+        let program = Program::compile(graph, &options).expect("a program");
+        samples.push((format!("function_{name}.noren"), program.to_bytes()));
+    }
+    add_parcel::<Inputs>(samples, "inputs");
+    add_parcel::<Outputs>(samples, "results");
+    add_parcel::<KeysOfServer>(samples, "server_keys");
+    add_parcel::<Secrets>(samples, "secret_keys");
+}
+
+fn add_parcel<P: Purpose>(samples: &mut Vec<(String, Vec<u8>)>, name: &str) {
+    let parcel = Parcel::<P>::new([7; 32], vec![vec![1, 2, 3], vec![]]);
+    samples.push((format!("function_{name}.noren"), parcel.to_bytes(&(), Form::Packed)));
 }
 
 fn add<T: Object>(samples: &mut Vec<(String, Vec<u8>)>, name: &str, context: &T::Context, object: &T) {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::cyclotomic;
+use crate::function;
 use crate::lookup;
 use crate::sandbox::Sandbox;
 
@@ -138,9 +139,9 @@ fn files(directory: &Path, prefix: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Takes away what a call has written: `out`, `out.csv` or the directory `new`.
+/// Takes away what a call has written: `out`, `out.csv`, `sums.csv` or the directory `new`.
 fn remove_outputs(sandbox: &Sandbox) {
-    for name in ["out", "out.csv"] {
+    for name in ["out", "out.csv", "sums.csv"] {
         let _ = fs::remove_file(sandbox.path(name));
     }
     let _ = fs::remove_dir_all(sandbox.path("new"));
@@ -223,6 +224,28 @@ fn verbs_of_lookups_take_signed_files_alone() {
         ("prepare --function max --domain 5 --params keys/lookup.keys -o out", &[keys]),
         ("expand keys/lookup.keys -o out", &[keys]),
         ("eval lookup --keys keys/lookup.keys --function gcd.prepared table.ct -o out", &[keys, function, table]),
+    ]);
+}
+
+#[test]
+fn verbs_of_functions_take_signed_files_alone() {
+    let sandbox = function::with_function("exchange-functions", "bgv");
+    for [keys, digit] in [["keys", "5"], ["other", "6"]] {
+        sandbox.done(&["function", "keygen", "f.function", "--out", keys, "--seed", &digit.repeat(64)]);
+    }
+    let call = |call: &str| sandbox.done(&call.split(' ').collect::<Vec<_>>());
+    call("function encrypt f.function --key keys/secret.key x.csv y.csv -o request");
+    call("function run f.function --keys keys/server.keys request -o table.ct");
+    let (of_function, keys) = (("f.function", ""), ("keys/server.keys", ""));
+    World::new(sandbox, "keys/server.keys").check(&[
+        ("function show f.function", &[of_function]),
+        ("function keygen f.function --out new", &[of_function]),
+        ("function encrypt f.function --key keys/secret.key x.csv y.csv -o out", &[of_function]),
+        ("function run f.function --keys keys/server.keys request -o out", &[of_function, keys, ("request", "")]),
+        (
+            "function decrypt f.function --key keys/secret.key table.ct -o out.csv -o sums.csv",
+            &[of_function, ("table.ct", "")],
+        ),
     ]);
 }
 

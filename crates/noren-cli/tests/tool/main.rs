@@ -8,6 +8,7 @@ mod compare;
 mod cyclotomic;
 mod exchanges;
 mod expansions;
+mod function;
 mod integers;
 mod lookup;
 mod lookup_refusals;

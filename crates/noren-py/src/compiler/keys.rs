@@ -4,15 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use noren::compiler::{Client, Program, SecretKey, ServerKeys};
-use noren_files::encrypted;
-use noren_files::passphrase::Work;
+use noren::wire::Destination;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use zeroize::Zeroizing;
 
 use crate::array::detached;
-use crate::errors::{raise, raise_of_files};
-use crate::files::{checked, destination};
+use crate::errors::raise;
+use crate::files::{destination, save_secret_of};
 use crate::pickle::{SECRET_KEY, refuse_secret};
 
 /// The secret key of compiled functions with the same parameters: whoever has it reads everything.
@@ -46,14 +45,8 @@ impl PyCompiledSecret {
     /// Writes the key to a file of mode 0600, encrypted if there is a passphrase; an old file is replaced only with `force`.
     #[pyo3(signature = (path, *, force = false, passphrase = None))]
     fn save(&self, py: Python<'_>, path: PathBuf, force: bool, passphrase: Option<String>) -> PyResult<()> {
-        let (to, passphrase) = (destination(&path, force), passphrase.map(checked).transpose()?);
-        let Some(passphrase) = passphrase else { return detached(py, || self.0.write_file(to)) };
-        // An existing file is refused before the work.
-        if !force && path.symlink_metadata().is_ok() {
-            return Err(raise(noren::Error::Exists { path }));
-        }
-        let write = || encrypted::write_bytes(&Zeroizing::new(self.0.to_bytes()), to, &passphrase, Work::default());
-        detached(py, || Ok(write()))?.map_err(raise_of_files)
+        let bytes = || Zeroizing::new(self.0.to_bytes());
+        save_secret_of(py, (|to: Destination<'_>| self.0.write_file(to), bytes), &path, force, passphrase)
     }
 
     fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {

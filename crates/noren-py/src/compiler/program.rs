@@ -14,7 +14,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::admission::{USUAL, admit};
+use crate::admission::{USUAL, admit, warn};
 use crate::advisor::parties;
 use crate::array::detached;
 use crate::compiler::graph::{PyGraph, element_name};
@@ -177,6 +177,7 @@ impl PyProgram {
     #[pyo3(signature = (*, seed = None))]
     fn make_secret(&self, py: Python<'_>, seed: Option<&[u8]>) -> PyResult<PyCompiledSecret> {
         let seed = seed_of(seed)?;
+        warn(py, "keygen", self.0.plan().security())?;
         detached(py, || Client::generate(self.0.clone(), &seed))
             .map(|client| PyCompiledSecret(Arc::clone(client.secret())))
     }
@@ -246,6 +247,7 @@ impl PyProgram {
     ///
     /// Raises ParameterMismatchError for keys of other parameters.
     fn server(&self, py: Python<'_>, keys: &PyCompiledServerKeys) -> PyResult<PyRunning> {
+        warn(py, "Server", self.0.plan().security())?;
         detached(py, || Server::new(&self.0, &keys.0)).map(PyRunning)
     }
 

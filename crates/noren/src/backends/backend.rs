@@ -16,7 +16,7 @@ use crate::circuits::recorder::CircuitUsage;
 use crate::cost::price::{Party, Price};
 use crate::graph::dag::Graph;
 use crate::graph::interval::Interval;
-use crate::lowering::lowering::Approximations;
+use crate::lowering::nodes::Approximations;
 
 /// A way to compute functions of arrays: a scheme, and how it is used.
 ///
@@ -60,7 +60,7 @@ pub trait Plan: Send + Sync {
     /// The name of its backend.
     fn backend(&self) -> &'static str;
 
-    /// What a file holds of it.
+    /// The record of it in a file.
     fn record(&self) -> Record;
 
     /// The parameters: of the type that the scheme has for them.
@@ -94,11 +94,11 @@ pub trait Plan: Send + Sync {
         Ok(None)
     }
 
-    /// What is encrypted, and what happens, step by step.
+    /// Ciphertexts, levels and steps, with the [bounds](Plan::bounds) of this plan in the steps.
     ///
     /// # Errors
     /// None of plans that were made.
-    fn outline(&self) -> Result<Outline>;
+    fn outline(&self, bounds: Option<&Bounds>) -> Result<Outline>;
 
     /// The levels and keys that the server needs, as far as they depend on the function.
     fn usage(&self) -> Option<&CircuitUsage> {
@@ -162,7 +162,7 @@ pub trait Plan: Send + Sync {
     /// Evaluates the function in the clear, with the noise that the scheme would add; exact schemes add none.
     ///
     /// # Errors
-    /// What the function is not defined for.
+    /// Inputs for which the function is not defined.
     fn simulate(&self, inputs: &[Vec<f64>], seed: &Seed) -> Result<Outcome>;
 }
 
@@ -181,7 +181,7 @@ pub trait Running: Send + Sync {
     fn run(&self, inputs: &[Vec<u8>]) -> Result<Vec<Vec<u8>>>;
 }
 
-/// What a file holds of a plan beside the function.
+/// The record of a plan in a file, beside the function.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
@@ -242,7 +242,7 @@ impl Bounds {
     }
 }
 
-/// What a plan does.
+/// The outline of a plan: ciphertexts, levels, rotations and steps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outline {
     /// The ciphertexts of all inputs.
@@ -253,7 +253,7 @@ pub struct Outline {
     pub levels: usize,
     /// The rotations that have a key.
     pub rotations: Vec<isize>,
-    /// What happens, in order.
+    /// The steps, in order.
     pub steps: Vec<Step>,
 }
 

@@ -23,7 +23,7 @@ use crate::cost::slots::{SlotDraft, Slots};
 use crate::graph::dag::Graph;
 use crate::lowering::error::CompileError;
 use crate::lowering::layout::Layout;
-use crate::lowering::lowering::{Approximations, Lowering, Source};
+use crate::lowering::nodes::{Approximations, Lowering, Source};
 use crate::lowering::recording::{Recording, slots_of};
 use crate::lowering::value::View;
 use crate::schemes::ckks::model::{ModelVector, NoiseModel};
@@ -293,8 +293,8 @@ impl Plan for CkksPlan {
         predicted(&self.on.graph, &model, &self.on.recording, self.on.approximations).map(Some)
     }
 
-    fn outline(&self) -> Result<Outline> {
-        Ok(self.on.outline(self.parameters.max_level(), "real", self.bounds()?.as_ref()))
+    fn outline(&self, bounds: Option<&Bounds>) -> Result<Outline> {
+        Ok(self.on.outline(self.parameters.max_level(), "real", bounds))
     }
 
     fn usage(&self) -> Option<&CircuitUsage> {

@@ -31,7 +31,7 @@ use crate::bootstrapping::{
     Preset, WithBootstrapping,
 };
 use crate::circuits::recorder::CircuitUsage;
-use crate::circuits::renewing::{Renewal, Renewing};
+use crate::circuits::renewing::Renewing;
 use crate::cost::price::{Party, Price};
 use crate::cost::slots::{PROCESS_BYTES, SlotDraft, Slots};
 use crate::cost::work::Work;
@@ -39,7 +39,7 @@ use crate::graph::dag::Graph;
 use crate::lowering::decisions::Decide;
 use crate::lowering::error::CompileError;
 use crate::lowering::layout::Layout;
-use crate::lowering::lowering::{Approximations, Lowering};
+use crate::lowering::nodes::{Approximations, Lowering};
 use crate::lowering::recording::{Recording, Renewed, slots_of};
 use crate::schemes::ckks;
 use crate::switching::{SchemeSwitch, Steps};
@@ -153,7 +153,7 @@ impl DeepPlan {
     /// The plan with these parameters.
     ///
     /// # Errors
-    /// What the graph cannot have in slots.
+    /// Operations that slots do not have.
     pub(super) fn with(
         graph: &Arc<Graph>,
         parameters: bootstrapping::Parameters,
@@ -182,21 +182,6 @@ impl DeepPlan {
             .with_decider(decider)
             .run(|node, parts, _: &Layout| nodes[node] = Some(model.bound(parts)))?;
         Ok(Bounds { nodes, outputs: outputs.iter().map(|output| model.bound(&output.parts)).collect() })
-    }
-}
-
-/// Renewal of ciphertexts, by a bootstrapper.
-impl Renewal<ckks::Evaluator> for bootstrapping::BootstrappingEvaluator {
-    fn left(&self, _: &ckks::Evaluator, x: &ckks::Ciphertext) -> usize {
-        self.levels_left(x)
-    }
-
-    fn most(&self) -> usize {
-        self.bootstrapper().levels_left()
-    }
-
-    fn renew(&self, _: &ckks::Evaluator, x: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
-        self.bootstrap(x)
     }
 }
 
@@ -261,8 +246,8 @@ impl Plan for DeepPlan {
         self.predicted().map(Some)
     }
 
-    fn outline(&self) -> Result<Outline> {
-        Ok(self.on.outline(self.parameters.levels_left(), "real", Some(&self.predicted()?)))
+    fn outline(&self, bounds: Option<&Bounds>) -> Result<Outline> {
+        Ok(self.on.outline(self.parameters.levels_left(), "real", bounds))
     }
 
     fn usage(&self) -> Option<&CircuitUsage> {
@@ -359,7 +344,7 @@ impl Running for DeepServer {
         let ckks::Ciphertexts(inputs) = ckks::Ciphertexts::from_bytes(context, single(inputs)?)?;
         let mut source = Renewed(on.stored(inputs, ckks::Ciphertext::slots)?);
         let decider = self.switch.as_ref().map(|switch| switch as &dyn Decide<_>);
-        let outputs = on.run(&Renewing::new(self.ev.evaluator(), &self.ev), &mut source, decider)?;
+        let outputs = on.run(&Renewing::new(self.ev.evaluator(), self.ev.renewal()), &mut source, decider)?;
         let outputs = outputs.into_iter().flatten().map(|part| part.best().clone()).collect();
         Ok(vec![ckks::Ciphertexts(outputs).to_bytes(context, Form::Packed)])
     }
@@ -430,7 +415,8 @@ mod tests {
         let options = Options { precision: Some(1e-2), ..toy("ckks-bootstrapping") };
         let graph = Arc::new(deep_graph());
         let plan = Arc::new(DeepPlan::search(&graph, &options, None).expect("a plan"));
-        let (outline, bound) = (plan.outline().expect("steps"), plan.predicted().expect("bounds").largest());
+        let bounds = plan.predicted().expect("bounds");
+        let (outline, bound) = (plan.outline(Some(&bounds)).expect("steps"), bounds.largest());
         let bootstraps: usize = outline.steps.iter().map(|step| step.bootstraps).sum();
         assert!(bootstraps >= 8 && bound <= 1e-2, "{outline:?}");
         assert!(outline.steps.iter().all(|step| step.level <= outline.levels));

@@ -181,8 +181,8 @@ impl Plan for SwitchingPlan {
         Ok((switches > 0).then(|| Decision::LOG2_FAILURE + libm::log2(switches as f64)))
     }
 
-    fn outline(&self) -> Result<Outline> {
-        self.deep.outline()
+    fn outline(&self, bounds: Option<&Bounds>) -> Result<Outline> {
+        self.deep.outline(bounds)
     }
 
     fn usage(&self) -> Option<&CircuitUsage> {

@@ -15,7 +15,7 @@ use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::reader::Limits;
 use noren_rlwe::wire::writer::Form;
 
-use crate::backends::backend::{Backend, Outcome, Outline, Plan, Record, Running};
+use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, Running};
 use crate::backends::ckks::in_words;
 use crate::backends::keys::{Part, PartKind, SecretKey, ServerKeys, part};
 use crate::backends::options::Options;
@@ -27,7 +27,7 @@ use crate::cost::slots::Slots;
 use crate::graph::dag::Graph;
 use crate::graph::operation::{Element, Operation};
 use crate::lowering::error::CompileError;
-use crate::lowering::lowering::Approximations;
+use crate::lowering::nodes::Approximations;
 use crate::lowering::recording::{Recording, slots_of};
 use crate::schemes::integers::scheme::Scheme;
 use crate::schemes::integers::{self, Ciphertext, Ciphertexts, Evaluator, KeyFile, KeyRequest};
@@ -40,7 +40,7 @@ const MOST_ROUNDS: usize = 16;
 pub struct Integers<S> {
     /// The name of the backend.
     pub(super) name: &'static str,
-    /// What products of slots cost.
+    /// The meaning of slots, for their costs.
     pub(super) slots: Slots,
     pub(super) scheme: PhantomData<S>,
 }
@@ -149,7 +149,7 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
         self.on.draft(self.backend.slots, self.parameters.rlwe(), limbs).price(client, server)
     }
 
-    fn outline(&self) -> Result<Outline> {
+    fn outline(&self, _: Option<&Bounds>) -> Result<Outline> {
         Ok(self.on.outline(self.on.recording.usage.depth, "integer", None))
     }
 

@@ -35,7 +35,7 @@ mod tests;
 pub(crate) mod tfhe;
 
 pub use backend::{Backend, Bounds, Decisions, Outcome, Outline, Plan, Record, Running, Step};
-pub use keys::{Key, Part, PartKind, SecretKey, ServerKeys};
+pub use keys::{Key, Part, PartKind, SecretKey, ServerKeys, part};
 pub use options::Options;
 pub use parcel::{Function, Inputs, KeysOfServer, Outputs, Parcel, Purpose, Secrets};
 pub use table::Backends;

@@ -61,12 +61,6 @@ impl<P: Purpose> Parcel<P> {
         Self { fingerprint, items, purpose: PhantomData }
     }
 
-    /// The items, of which the others are wiped where they are secret.
-    #[must_use]
-    pub fn into_items(mut self) -> Vec<Vec<u8>> {
-        std::mem::take(&mut self.items)
-    }
-
     /// The only item.
     ///
     /// # Errors

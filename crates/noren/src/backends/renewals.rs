@@ -6,7 +6,7 @@ use noren_rlwe::error::{Error, Result, SchemeError};
 use crate::backends::ckks::Modelled;
 use crate::bootstrapping::{self, BootstrapPlan, MAX_MAGNITUDE, Mode};
 use crate::circuits::renewing::{Renewable, Renewal};
-use crate::lowering::lowering::Source;
+use crate::lowering::nodes::Source;
 use crate::lowering::recording::Renewed;
 use crate::schemes::ckks::model::{ModelVector, NoiseModel};
 use crate::schemes::slots::SlotEvaluator;

@@ -12,7 +12,7 @@ use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
 use crate::graph::shape::indices;
 use crate::lowering::decisions::Decide;
 use crate::lowering::layout::Layout;
-use crate::lowering::lowering::{Approximations, Lowering, Output, Shared, Source};
+use crate::lowering::nodes::{Approximations, Lowering, Output, Shared, Source};
 use crate::lowering::recording::{Recording, Stored};
 use crate::schemes::slots::SlotEvaluator;
 
@@ -71,7 +71,7 @@ impl OnSlots {
         }
     }
 
-    /// What is encrypted, and what happens, from inputs with this many levels.
+    /// The outline from inputs with this many levels.
     pub(super) fn outline(&self, levels: usize, element: &str, bounds: Option<&Bounds>) -> Outline {
         let recording = &self.recording;
         let steps = recording.steps.iter().map(|step| {

@@ -9,7 +9,8 @@ use noren_rlwe::wire::writer::Form;
 
 use crate::bootstrapping::bootstrapper::Bootstrapper;
 use crate::bootstrapping::plan::BootstrapPlan;
-use crate::schemes::ckks::{Ciphertext, Evaluator};
+use crate::circuits::renewing::Renewal;
+use crate::schemes::ckks::{Ciphertext, Evaluator, factor};
 use crate::schemes::failures::FailureBudget;
 
 /// The bytes of results that are kept, 256 MiB: a dozen of the largest preset.
@@ -20,21 +21,30 @@ const KEPT: usize = 64;
 
 /// A bootstrapper that remembers its last results: where a circuit uses a ciphertext several times, it is bootstrapped
 /// once.
-pub(super) struct Renewal {
-    pub bootstrapper: Arc<Bootstrapper>,
+pub struct Bootstraps {
+    pub(super) bootstrapper: Arc<Bootstrapper>,
     log2_failure: f64,
     failures: FailureBudget,
     /// The latest last.
-    kept: Mutex<VecDeque<([u8; 32], Ciphertext)>>,
+    kept: Mutex<VecDeque<Kept>>,
     most: usize,
 }
 
-impl Renewal {
+/// A result that is kept.
+struct Kept {
+    /// The name of the errors of what was bootstrapped: what has another one is something else.
+    tag: u64,
+    /// The digest of what was bootstrapped.
+    digest: [u8; 32],
+    result: Ciphertext,
+}
+
+impl Bootstraps {
     /// With a budget of `2^log2_allowed` for the probability that any bootstrap fails.
     ///
     /// # Errors
     /// As [`BootstrapPlan::new`].
-    pub fn new(bootstrapper: Arc<Bootstrapper>, log2_allowed: f64) -> Result<Self> {
+    pub(super) fn new(bootstrapper: Arc<Bootstrapper>, log2_allowed: f64) -> Result<Self> {
         let parameters = bootstrapper.parameters();
         let log2_failure = BootstrapPlan::new(parameters)?.log2_failure(1);
         let result_bytes = 2 * (parameters.output_level() + 1) * parameters.degree() * size_of::<u64>();
@@ -48,43 +58,75 @@ impl Renewal {
         })
     }
 
-    /// The result of the bootstrapper, from memory where it is there.
-    ///
-    /// # Errors
-    /// As [`Bootstrapper::bootstrap`], and [`FailureBudgetExceeded`](crate::schemes::error::FailureBudgetExceeded).
-    pub fn renew(&self, evaluator: &Evaluator, a: &Ciphertext) -> Result<Ciphertext> {
-        let level = self.bootstrapper.parameters().input_level();
-        if a.level() < level {
-            // It refuses, with the reason.
-            return self.bootstrapper.bootstrap(a);
-        }
-        // Ciphertexts above the lowest level stay as they are.
-        let low = evaluator.drop_level(a, level)?;
-        let name = *blake3::hash(&low.to_bytes(evaluator.context(), Form::Raw)).as_bytes();
-        if let Some((_, found)) = self.kept().iter().find(|(kept, _)| *kept == name) {
-            return Ok(found.clone());
-        }
-        self.failures.spend(1, self.log2_failure)?;
-        let result = self.bootstrapper.bootstrap(a)?;
-        let mut kept = self.kept();
-        if kept.len() >= self.most {
-            kept.pop_front();
-        }
-        kept.push_back((name, result.clone()));
-        Ok(result)
-    }
-
     /// How many results were computed.
-    pub fn count(&self) -> u64 {
+    pub(super) fn count(&self) -> u64 {
         self.failures.bootstraps()
     }
 
     /// `log2` of the probability that any of them is wrong.
-    pub fn log2_failure(&self) -> f64 {
+    pub(super) fn log2_failure(&self) -> f64 {
         self.failures.log2_failure()
     }
 
-    fn kept(&self) -> MutexGuard<'_, VecDeque<([u8; 32], Ciphertext)>> {
+    fn kept(&self) -> MutexGuard<'_, VecDeque<Kept>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The digest of a ciphertext that has the level of bootstraps, or more: those above it stay as they are.
+    fn digest(&self, evaluator: &Evaluator, a: &Ciphertext) -> Result<[u8; 32]> {
+        let low = evaluator.drop_level(a, self.bootstrapper.parameters().input_level())?;
+        Ok(*blake3::hash(&low.to_bytes(evaluator.context(), Form::Raw)).as_bytes())
+    }
+}
+
+impl Renewal<Evaluator> for Bootstraps {
+    fn left(&self, _: &Evaluator, x: &Ciphertext) -> usize {
+        let input = self.bootstrapper.parameters().input_level();
+        x.level().min(self.bootstrapper.output_level()).saturating_sub(input)
+    }
+
+    fn most(&self) -> usize {
+        self.bootstrapper.levels_left()
+    }
+
+    /// # Errors
+    /// As [`Bootstrapper::bootstrap`], and [`FailureBudgetExceeded`](crate::schemes::error::FailureBudgetExceeded).
+    fn renew(&self, evaluator: &Evaluator, x: &Ciphertext) -> Result<Ciphertext> {
+        if x.level() < self.bootstrapper.parameters().input_level() {
+            // It refuses, with the reason.
+            return self.bootstrapper.bootstrap(x);
+        }
+        let digest = self.digest(evaluator, x)?;
+        self.failures.spend(1, self.log2_failure)?;
+        let result = self.bootstrapper.bootstrap(x)?;
+        let mut kept = self.kept();
+        if kept.len() >= self.most {
+            kept.pop_front();
+        }
+        kept.push_back(Kept { tag: x.estimate().tag(), digest, result: result.clone() });
+        Ok(result)
+    }
+
+    fn instead(&self, evaluator: &Evaluator, x: &Ciphertext) -> Result<Option<Ciphertext>> {
+        let output = self.bootstrapper.output_level();
+        if x.level() > output {
+            return evaluator.at_level(x, output).map(Some);
+        }
+        let (tag, input) = (x.estimate().tag(), self.bootstrapper.parameters().input_level());
+        if !(input..output).contains(&x.level()) || self.kept().iter().all(|kept| kept.tag != tag) {
+            return Ok(None);
+        }
+        let digest = self.digest(evaluator, x)?;
+        Ok(self.kept().iter().find(|kept| kept.digest == digest).map(|kept| kept.result.clone()))
+    }
+
+    fn encoding(&self, _: &Evaluator, x: &Ciphertext) -> [u64; 3] {
+        let (high, low) = x.scale().parts();
+        [x.level() as u64, high.to_bits(), low.to_bits()]
+    }
+
+    fn factor_bytes(&self, evaluator: &Evaluator, x: &Ciphertext, period: usize) -> usize {
+        let level = if self.left(evaluator, x) == 0 { self.bootstrapper.output_level() } else { x.level() };
+        factor::bytes(x.parameters(), level, period)
     }
 }

@@ -10,7 +10,7 @@
 //! | [`product`] | products over rotations | `ceil(log2(factors))` |
 //! | [`approx`] | any smooth function, through a polynomial | as its polynomial |
 //! | [`recorder`] | no result: what a circuit needs and costs | |
-//! | `renewing` | any of these, with bootstraps where levels run out | |
+//! | [`renewing`] | any of these, with bootstraps where levels run out | |
 
 pub mod approx;
 pub(crate) mod basis;
@@ -22,6 +22,6 @@ pub mod polynomial;
 pub mod power;
 pub mod product;
 pub mod recorder;
-pub(crate) mod renewing;
+pub mod renewing;
 mod tape;
 pub mod trace;

@@ -112,11 +112,11 @@ impl<T: Scalar> Polynomial<T> {
     pub fn evaluate<E: SlotEvaluator<Scalar = T>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
         let x = match self.basis {
             Basis::Chebyshev if ev.bounds(x).is_some_and(|bounds| bounds.range.interval().is_some()) => {
-                known_inside(ev, x, [-1.0, 1.0])?
+                known_inside(ev, x, [-1.0, 1.0], self.depth())?
             }
-            _ => x.clone(),
+            _ => ev.with_levels(x, self.depth())?,
         };
-        EvaluationTree::new(self.basis, &self.coefficients).run(ev, ev.with_levels(&x, self.depth())?)
+        EvaluationTree::new(self.basis, &self.coefficients).run(ev, x)
     }
 }
 
@@ -160,7 +160,7 @@ impl Polynomial {
         interval: [f64; 2],
     ) -> Result<E::Ciphertext> {
         let (factor, shift) = to_unit(interval)?;
-        let x = ev.with_levels(&known_inside(ev, x, interval)?, self.depth() + 1)?;
+        let x = known_inside(ev, x, interval, self.depth() + 1)?;
         let unit = ev.weighted_sum(&[(&x, factor)], shift)?;
         self.evaluate(ev, &ev.with_range(unit, [-1.0, 1.0]))
     }
@@ -170,14 +170,20 @@ impl Polynomial {
 /// interval, is at most `1 + 2 d^2` times this part larger there, which is nothing beside what bounds allow.
 const ROUNDING: f64 = 1.0 / (1u64 << 40) as f64;
 
-/// The vector, of which it is known that its slots lie in the interval.
+/// The vector for a circuit of so many levels, of which it is known that its slots lie in the interval. It has the levels before
+/// that is stated: the vector itself may be used elsewhere, and is not renewed twice.
 ///
 /// # Errors
-/// [`SlotError::OutsideInterval`] and [`SlotError::NotReal`] where the evaluator knows the range of the slots, and it
+/// Fewer levels left; [`SlotError::OutsideInterval`] and [`SlotError::NotReal`] where the evaluator knows the range of the slots, and it
 /// is wider.
-pub(crate) fn known_inside<E: SlotEvaluator>(ev: &E, x: &E::Ciphertext, interval: [f64; 2]) -> Result<E::Ciphertext> {
+fn known_inside<E: SlotEvaluator>(
+    ev: &E,
+    x: &E::Ciphertext,
+    interval: [f64; 2],
+    levels: usize,
+) -> Result<E::Ciphertext> {
     let Some(bounds) = ev.bounds(x) else {
-        return Ok(x.clone());
+        return ev.with_levels(x, levels);
     };
     let Some([low, high]) = bounds.range.interval() else {
         let remedy =
@@ -187,7 +193,7 @@ pub(crate) fn known_inside<E: SlotEvaluator>(ev: &E, x: &E::Ciphertext, interval
     let [a, b] = interval;
     let allowed = ROUNDING * (b - a);
     if a - allowed <= low && high <= b + allowed {
-        return Ok(ev.with_range(x.clone(), interval));
+        return Ok(ev.with_range(ev.with_levels(x, levels)?, interval));
     }
     Err(SlotError::OutsideInterval { low, high, interval }.into())
 }

@@ -1,5 +1,6 @@
 //! A dry run: which levels and keys a circuit needs, and how much it does, before any key is made.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -434,7 +435,7 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
         Ok(self.blank(Shape { terms, ..a.shape }))
     }
 
-    fn sum_giant_steps(&self, a: &Blank, babies: &[isize], giants: &[GiantStep<()>]) -> Result<Blank> {
+    fn sum_giant_steps<F: Borrow<()>>(&self, a: &Blank, babies: &[isize], giants: &[GiantStep<F>]) -> Result<Blank> {
         let missing = |found| Error::Length { what: "terms of a giant step", found, needed: "at least 1".to_owned() };
         if giants.is_empty() || giants.iter().any(|giant| giant.terms.is_empty()) {
             return Err(missing(0));

@@ -6,7 +6,7 @@ use noren_rlwe::error::Result;
 use serde::Serialize;
 
 use crate::advisor::{self, Accuracy, Advice, Candidate, Goal, Limits, Objective, Rejection, Report};
-use crate::backends::backend::{Outline, Plan};
+use crate::backends::backend::{Bounds, Outline, Plan};
 use crate::backends::options::Options;
 use crate::backends::table::Backends;
 use crate::compiler::program::Program;
@@ -60,7 +60,8 @@ pub fn advise(
             Err(error) => return Ok(Err(Rejection { scheme, reason: error.to_string() })),
         };
         let (price, library, parameters) = (plan.price(client, server)?, "noren".to_owned(), plan.words());
-        let (accuracy, reasons) = (accuracy(&*plan)?, vec![reason(&plan.outline()?)]);
+        let bounds = plan.bounds()?;
+        let (accuracy, reasons) = (accuracy(&*plan, bounds.as_ref())?, vec![reason(&plan.outline(bounds.as_ref())?)]);
         let plan = Program::new(graph.clone(), Arc::clone(&simple), plan, precision);
         Ok(Ok(vec![Candidate { scheme, library, parameters, plan, price, accuracy, excluded: 0.0, reasons }]))
     };
@@ -70,10 +71,10 @@ pub fn advise(
 }
 
 /// How accurate the results of a plan are.
-fn accuracy(plan: &dyn Plan) -> Result<Accuracy> {
+fn accuracy(plan: &dyn Plan, bounds: Option<&Bounds>) -> Result<Accuracy> {
     let log2_failure = plan.log2_failure()?;
     let exact = log2_failure.map_or(Accuracy::Exact, Accuracy::ExactButFor);
-    Ok(plan.bounds()?.map_or(exact, |bounds| Accuracy::Within(bounds.largest())))
+    Ok(bounds.map_or(exact, |bounds| Accuracy::Within(bounds.largest())))
 }
 
 /// What the time of a plan follows from.

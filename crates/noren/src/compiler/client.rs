@@ -120,7 +120,14 @@ impl Client {
     /// # Errors
     /// Results of another function; what the decryptor refuses.
     pub fn decrypt(&self, reply: &[u8]) -> Result<Outcome> {
-        let reply = Parcel::<Outputs>::from_bytes(&(), reply)?;
+        self.decrypt_parcel(&Parcel::from_bytes(&(), reply)?)
+    }
+
+    /// Decrypts results in a container.
+    ///
+    /// # Errors
+    /// As [`Client::decrypt`].
+    pub fn decrypt_parcel(&self, reply: &Parcel<Outputs>) -> Result<Outcome> {
         check_program(&self.program, &reply.fingerprint)?;
         self.program.plan().decrypt(&self.secret, &reply.items)
     }

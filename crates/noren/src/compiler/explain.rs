@@ -39,7 +39,7 @@ pub struct Explanation {
     pub precision: f64,
     /// The largest predicted bound on the error of an output.
     pub bound: f64,
-    /// What happens, in order.
+    /// The steps, in order.
     pub steps: Vec<Step>,
 }
 
@@ -62,7 +62,7 @@ impl Program {
     pub fn explain(&self) -> Result<Explanation> {
         let (client, server) = (usual_client(), usual_server());
         let (plan, bounds) = (self.plan(), self.plan().bounds()?);
-        let Outline { ciphertexts, slots, levels, rotations, steps } = plan.outline()?;
+        let Outline { ciphertexts, slots, levels, rotations, steps } = plan.outline(bounds.as_ref())?;
         Ok(Explanation {
             scheme: plan.backend().to_owned(),
             parameters: plan.words(),
@@ -87,7 +87,7 @@ impl Program {
     fn others(&self, client: &Party, server: &Party) -> Result<Vec<OtherScheme>> {
         let (precision, dead_zone) = (Some(self.precision()), self.plan().record().dead_zone);
         let options = Options { scheme: None, precision, dead_zone, security: self.plan().security() };
-        let others = Backends::ALL.plans(&self.simple, &options, Some(self.plan().backend()));
+        let others = Backends::ALL.plans(self.simple(), &options, Some(self.plan().backend()));
         let other = |(scheme, plan): (&'static str, Result<Arc<dyn Plan>>)| {
             let (server_seconds, refusal) = match plan {
                 Ok(plan) => (Some(plan.price(client, server)?.server_seconds), String::new()),

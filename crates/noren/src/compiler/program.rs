@@ -21,7 +21,7 @@ use crate::lowering::error::CompileError;
 /// A compiled function: a graph, and the plan of a backend for it.
 ///
 /// It is public: it holds the function with its constants and the ranges of inputs, and no key. Both halves have the same
-/// one, which [`Program::to_bytes`] carries.
+/// one, which [`Program::to_bytes`] carries. Cheap to clone.
 ///
 /// # Examples
 /// ```
@@ -42,13 +42,18 @@ use crate::lowering::error::CompileError;
 /// # Ok::<(), noren::error::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Program {
+pub struct Program(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
     graph: Graph,
     /// What is evaluated.
-    pub(super) simple: Arc<Graph>,
+    simple: Arc<Graph>,
     plan: Arc<dyn Plan>,
     /// The absolute error that was asked for.
     precision: f64,
+    /// The digest of its JSON.
+    digest: [u8; 32],
 }
 
 /// The JSON of a program.
@@ -63,7 +68,7 @@ struct Text {
 
 impl PartialEq for Program {
     fn eq(&self, other: &Self) -> bool {
-        self.to_bytes() == other.to_bytes()
+        self.digest() == other.digest()
     }
 }
 
@@ -89,56 +94,49 @@ impl Program {
             Some(name) => backends.plan(backends.named(name)?, &simple, options)?,
             None => best(backends, &simple, options)?,
         };
-        Ok(Self { graph, simple, plan, precision })
+        Ok(Self::new(graph, simple, plan, precision))
     }
 
     /// A graph, the same simplified, and its plan.
-    pub(super) const fn new(graph: Graph, simple: Arc<Graph>, plan: Arc<dyn Plan>, precision: f64) -> Self {
-        Self { graph, simple, plan, precision }
+    pub(super) fn new(graph: Graph, simple: Arc<Graph>, plan: Arc<dyn Plan>, precision: f64) -> Self {
+        let mut inner = Inner { graph, simple, plan, precision, digest: [0; 32] };
+        inner.digest = digest_of(&inner.text());
+        Self(Arc::new(inner))
     }
 
     /// The function.
     #[must_use]
-    pub const fn graph(&self) -> &Graph {
-        &self.graph
+    pub fn graph(&self) -> &Graph {
+        &self.0.graph
+    }
+
+    /// The function as it is evaluated.
+    pub(super) fn simple(&self) -> &Arc<Graph> {
+        &self.0.simple
     }
 
     /// What is known of it, and the verbs of both halves.
     #[must_use]
-    pub const fn plan(&self) -> &Arc<dyn Plan> {
-        &self.plan
+    pub fn plan(&self) -> &Arc<dyn Plan> {
+        &self.0.plan
     }
 
     /// The absolute error that results of real numbers may have.
     #[must_use]
-    pub const fn precision(&self) -> f64 {
-        self.precision
+    pub fn precision(&self) -> f64 {
+        self.0.precision
     }
 
     /// The bytes of a program, for a file or for the other half.
-    ///
-    /// # Panics
-    /// Never: every program has a JSON form.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let text = self.text();
-        Parcel::<Function>::new(digest_of(&text), vec![text]).to_bytes(&(), Form::Packed)
+        Parcel::<Function>::new(self.digest(), vec![self.0.text()]).to_bytes(&(), Form::Packed)
     }
 
     /// The digest by which messages name the program.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
-        digest_of(&self.text())
-    }
-
-    fn text(&self) -> Vec<u8> {
-        let text = Text {
-            graph: serde_json::from_str(&self.graph.to_json()).expect("a graph is JSON"),
-            scheme: self.plan.backend().to_owned(),
-            plan: self.plan.record(),
-            precision: self.precision,
-        };
-        serde_json::to_vec(&text).expect("numbers, strings and lists have a JSON form")
+        self.0.digest
     }
 
     /// The program of these bytes.
@@ -157,10 +155,21 @@ impl Program {
     /// # Errors
     /// As [`Program::from_bytes`].
     pub fn from_bytes_on(backends: &Backends<'_>, bytes: &[u8]) -> Result<Self> {
+        Self::of_on(backends, &Parcel::from_bytes(&(), bytes)?)
+    }
+
+    /// The program in a container.
+    ///
+    /// # Errors
+    /// As [`Program::from_bytes`].
+    pub fn of(parcel: &Parcel<Function>) -> Result<Self> {
+        Self::of_on(&Backends::ALL, parcel)
+    }
+
+    fn of_on(backends: &Backends<'_>, parcel: &Parcel<Function>) -> Result<Self> {
         let refused = |reason: String| {
             Error::parameter("program", format!("refused ({reason})"), "a file of a compiled function")
         };
-        let parcel = Parcel::<Function>::from_bytes(&(), bytes)?;
         let text = parcel.single()?;
         if digest_of(text) != parcel.fingerprint {
             return Err(refused("a fingerprint of another function".to_owned()));
@@ -171,7 +180,7 @@ impl Program {
         Options { precision: Some(precision), dead_zone: plan.dead_zone, ..Options::default() }.check()?;
         let simple = Arc::new(simplified(&graph)?);
         let plan = backends.read(&scheme, &simple, &plan)?;
-        Ok(Self { graph, simple, plan, precision })
+        Ok(Self::new(graph, simple, plan, precision))
     }
 
     /// Evaluates the function in the clear, with the noise that the scheme would add: as the noise is modelled; exact schemes add
@@ -181,7 +190,7 @@ impl Program {
     /// [`CompileError::OutsideRange`].
     pub fn simulate(&self, inputs: &[Vec<f64>], seed: &Seed) -> Result<Outcome> {
         self.check_inputs(inputs)?;
-        self.plan.simulate(inputs, seed)
+        self.plan().simulate(inputs, seed)
     }
 
     /// Checks inputs against their shapes, types and ranges.
@@ -189,13 +198,13 @@ impl Program {
     /// # Errors
     /// [`CompileError::OutsideRange`], [`Error::Length`].
     pub(super) fn check_inputs(&self, inputs: &[Vec<f64>]) -> Result<()> {
-        let nodes = self.graph.inputs();
+        let nodes = self.graph().inputs();
         if inputs.len() != nodes.len() {
             let needed = nodes.len().to_string();
             return Err(Error::Length { what: "inputs", found: inputs.len(), needed });
         }
         for (values, at) in inputs.iter().zip(nodes) {
-            let node = self.graph.node(at);
+            let node = self.graph().node(at);
             let Operation::Input { name, shape, .. } = &node.operation else { continue };
             let needed: usize = shape.iter().product();
             if values.len() != needed {
@@ -212,6 +221,18 @@ impl Program {
             }
         }
         Ok(())
+    }
+}
+
+impl Inner {
+    fn text(&self) -> Vec<u8> {
+        let text = Text {
+            graph: serde_json::from_str(&self.graph.to_json()).expect("a graph is JSON"),
+            scheme: self.plan.backend().to_owned(),
+            plan: self.plan.record(),
+            precision: self.precision,
+        };
+        serde_json::to_vec(&text).expect("numbers, strings and lists have a JSON form")
     }
 }
 

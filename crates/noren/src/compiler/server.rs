@@ -31,9 +31,16 @@ impl Server {
     /// # Errors
     /// Inputs of another function, or of another key; what the evaluator refuses.
     pub fn run(&self, request: &[u8]) -> Result<Vec<u8>> {
-        let request = Parcel::<Inputs>::from_bytes(&(), request)?;
+        Ok(self.run_parcel(&Parcel::from_bytes(&(), request)?)?.to_bytes(&(), Form::Packed))
+    }
+
+    /// Evaluates the function on inputs in a container.
+    ///
+    /// # Errors
+    /// As [`Server::run`].
+    pub fn run_parcel(&self, request: &Parcel<Inputs>) -> Result<Parcel<Outputs>> {
         check_program(&self.program, &request.fingerprint)?;
         let items = self.running.run(&request.items)?;
-        Ok(Parcel::<Outputs>::new(self.program.digest(), items).to_bytes(&(), Form::Packed))
+        Ok(Parcel::new(self.program.digest(), items))
     }
 }

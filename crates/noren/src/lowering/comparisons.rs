@@ -10,7 +10,7 @@ use crate::graph::operation::{Binary, Element};
 use crate::lowering::decisions::{Decide, Decided};
 use crate::lowering::elementwise::Shaped;
 use crate::lowering::error::CompileError;
-use crate::lowering::lowering::{Lowering, Shared};
+use crate::lowering::nodes::{Lowering, Shared};
 use crate::lowering::number::Number;
 use crate::lowering::signs::Signs;
 use crate::lowering::value::{Operand, Value};

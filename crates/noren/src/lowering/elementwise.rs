@@ -9,7 +9,7 @@ use crate::graph::interval::Interval;
 use crate::graph::operation::Binary;
 use crate::graph::shape::{broadcast_positions, position_of};
 use crate::lowering::layout::{Dimension, Fill, Layout};
-use crate::lowering::lowering::{Lowering, Shared};
+use crate::lowering::nodes::{Lowering, Shared};
 use crate::lowering::number::Number;
 use crate::lowering::value::{Operand, Value, in_parts};
 use crate::schemes::slots::SlotEvaluator;

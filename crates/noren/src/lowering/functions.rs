@@ -12,7 +12,7 @@ use crate::graph::inference::{polynomial_range, rounding};
 use crate::graph::interval::Interval;
 use crate::graph::operation::{Element, Function};
 use crate::graph::shape::size;
-use crate::lowering::lowering::{Lowering, Shared};
+use crate::lowering::nodes::{Lowering, Shared};
 use crate::lowering::number::Number;
 use crate::lowering::value::{Value, in_parts};
 

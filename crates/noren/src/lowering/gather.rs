@@ -6,7 +6,7 @@ use noren_rlwe::error::Result;
 
 use crate::graph::shape::{index_of, position_of};
 use crate::lowering::layout::{Dimension, Fill, Layout};
-use crate::lowering::lowering::{Lowering, Shared};
+use crate::lowering::nodes::{Lowering, Shared};
 use crate::lowering::reduce::Spread;
 use crate::lowering::value::{Free, Operand, Value};
 

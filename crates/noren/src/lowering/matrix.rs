@@ -9,7 +9,7 @@ use crate::circuits::linear::LinearMap;
 use crate::circuits::trace;
 use crate::graph::interval::Interval;
 use crate::lowering::layout::{Dimension, Fill, Layout};
-use crate::lowering::lowering::{Lowering, Shared};
+use crate::lowering::nodes::{Lowering, Shared};
 use crate::lowering::number::Number;
 use crate::lowering::reduce::{Spread, without};
 use crate::lowering::value::{Value, in_parts};

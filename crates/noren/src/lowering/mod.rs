@@ -5,7 +5,7 @@
 //! | `layout` | where elements lie in slots |
 //! | `number` | real numbers and integers as scalars |
 //! | `value` | arrays in ciphertexts; views of inputs, which the client arranges |
-//! | `lowering` | node after node |
+//! | `nodes` | node after node |
 //! | `elementwise` | sums, differences and products |
 //! | `reduce` | sums, products and extremes along axes |
 //! | `matrix`, `gather` | products with matrices; elements in another order |
@@ -21,8 +21,8 @@ pub(crate) mod error;
 mod functions;
 mod gather;
 pub(crate) mod layout;
-pub(crate) mod lowering;
 mod matrix;
+pub(crate) mod nodes;
 pub(crate) mod number;
 pub(crate) mod recording;
 mod reduce;

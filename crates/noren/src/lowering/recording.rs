@@ -9,7 +9,7 @@ use crate::circuits::renewing::{Planned, Renewable, Renewal, Renewing};
 use crate::graph::dag::Graph;
 use crate::lowering::decisions::{Decide, Decided};
 use crate::lowering::layout::Layout;
-use crate::lowering::lowering::{Approximations, Lowering, Shared, Source};
+use crate::lowering::nodes::{Approximations, Lowering, Shared, Source};
 use crate::lowering::number::Number;
 use crate::lowering::value::View;
 use crate::schemes::slots::SlotEvaluator;

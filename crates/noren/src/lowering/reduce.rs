@@ -10,7 +10,7 @@ use crate::circuits::trace;
 use crate::graph::interval::Interval;
 use crate::graph::operation::Reduction;
 use crate::lowering::layout::{Dimension, Fill, Layout};
-use crate::lowering::lowering::{Lowering, Shared};
+use crate::lowering::nodes::{Lowering, Shared};
 use crate::lowering::number::Number;
 use crate::lowering::value::{Value, in_parts};
 use crate::schemes::slots::Scalar;

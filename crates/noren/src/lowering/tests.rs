@@ -9,7 +9,7 @@ use crate::graph::interval::Interval;
 use crate::graph::operation::{Binary, Element, Function, Operation, Reduction, Unary};
 use crate::graph::shape::{broadcast, indices, position_of, size};
 use crate::graph::simplify::simplified;
-use crate::lowering::lowering::{Approximations, Lowering, Output, Source};
+use crate::lowering::nodes::{Approximations, Lowering, Output, Source};
 use crate::lowering::value::View;
 use crate::schemes::clear::{ClearEvaluator, ClearVector};
 use crate::schemes::slots::SlotEvaluator;

@@ -1,5 +1,7 @@
 //! The cleartext twin of a scheme: the same circuits on plain numbers, the oracle of their tests.
 
+use std::borrow::Borrow;
+
 use noren_rlwe::error::{Error, Result};
 
 use crate::schemes::error::SlotError;
@@ -269,17 +271,18 @@ impl<A: Arithmetic> SlotEvaluator for A {
         steps.iter().try_fold(a.clone(), |total, &r| self.add(&total, &self.rotate(a, r)?))
     }
 
-    fn sum_giant_steps(
+    fn sum_giant_steps<F: Borrow<ClearPlaintext<A::Number>>>(
         &self,
         a: &ClearVector<A::Number>,
         babies: &[isize],
-        giants: &[GiantStep<ClearPlaintext<A::Number>>],
+        giants: &[GiantStep<F>],
     ) -> Result<ClearVector<A::Number>> {
         let babies = self.rotate_many(a, babies)?;
         sum(
             self,
             giants.iter().map(|giant| {
-                let pairs: Vec<_> = giant.terms.iter().map(|(baby, factor)| (&babies[*baby], factor)).collect();
+                let pairs: Vec<_> =
+                    giant.terms.iter().map(|(baby, factor)| (&babies[*baby], factor.borrow())).collect();
                 self.rotate(&self.dot_plain(&pairs)?, giant.rotation)
             }),
         )

@@ -1,5 +1,6 @@
 //! Slot evaluators: the operations that a circuit may ask of a scheme.
 
+use std::borrow::Borrow;
 use std::fmt::Debug;
 
 use noren_ring::engine::Engine;
@@ -277,11 +278,11 @@ pub trait SlotEvaluator {
     ///
     /// # Panics
     /// A term names a baby step that there is not.
-    fn sum_giant_steps(
+    fn sum_giant_steps<F: Borrow<Self::Factor>>(
         &self,
         a: &Self::Ciphertext,
         babies: &[isize],
-        giants: &[GiantStep<Self::Factor>],
+        giants: &[GiantStep<F>],
     ) -> Result<Self::Ciphertext>;
 
     /// Refuses rotations of `a` whose keys are missing, before anything is computed. Without keys none is missing.

@@ -10,7 +10,10 @@ use noren::bootstrapping::{
 use noren::circuits::approx::Approximation;
 use noren::circuits::linear::LinearMap;
 use noren::circuits::polynomial::Polynomial;
+use noren::circuits::power::power;
 use noren::circuits::product::{self, product, sequential};
+use noren::circuits::recorder::Recorder;
+use noren::circuits::renewing::{Planned, Renewing};
 use noren::circuits::trace;
 use noren::ckks::{Ciphertext, CkksError, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys};
 use noren::programs::EncryptedTable;
@@ -151,6 +154,7 @@ fn polynomials_may_be_deeper_than_the_levels() {
         let error = world.error(&x, expected.iter().copied());
         assert!(error <= 3f64.powi(round) * PRECISION && x.error_bound() < 2f64.powi(-10), "{round}: {error:e}");
     }
+    assert_eq!(ev.bootstraps(), 63);
 }
 
 #[test]
@@ -309,6 +313,117 @@ fn ciphertexts_from_above_come_down_first() {
     let rotated = trace::sum(&ev, &top, 512, 1).expect("keys of the level of results serve");
     assert!(world.error(&rotated, std::iter::repeat(a.iter().sum())) <= 512.0 * PRECISION);
     assert_eq!(ev.bootstrap(&top).expect("lowered").level(), world.parameters.output_level());
+}
+
+/// Programs of two vectors that repeat after eight slots.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Circuit {
+    Power(u32),
+    /// Of this degree, and then a product with the argument.
+    Polynomial(usize),
+    /// On an interval, and on a wider one.
+    TwoFunctions,
+    Product(usize),
+    InARow(usize),
+    /// Sums with what was renewed.
+    Sums,
+    /// Matrices one after the other, each result added to its vector.
+    Matrices(usize),
+    PlainProducts,
+}
+
+impl Circuit {
+    fn run<E: SlotEvaluator<Scalar = f64>>(self, ev: &E, x: &E::Ciphertext, y: &E::Ciphertext) -> E::Ciphertext {
+        self.try_run(ev, x, y).expect("levels do not end")
+    }
+
+    fn try_run<E: SlotEvaluator<Scalar = f64>>(
+        self,
+        ev: &E,
+        x: &E::Ciphertext,
+        y: &E::Ciphertext,
+    ) -> noren::Result<E::Ciphertext> {
+        match self {
+            Self::Power(exponent) => power(ev, x, exponent),
+            Self::Polynomial(degree) => {
+                let coefficients = (0..=degree).map(|k| 0.5f64.powi(k as i32 + 1)).collect();
+                let polynomial = Polynomial::chebyshev(coefficients)?;
+                ev.mul(&polynomial.evaluate(ev, x)?, &ev.add(x, y)?)
+            }
+            Self::TwoFunctions => {
+                let polynomial = Polynomial::chebyshev(vec![0.1, 0.2, 0.3])?;
+                let [a, b] = [1.0, 2.0].map(|end| polynomial.evaluate_on(ev, x, [-end, end]));
+                ev.add(&ev.mul(&a?, &b?)?, x)
+            }
+            Self::Product(count) => product(ev, x, count, 1),
+            Self::InARow(count) => sequential(ev, x, count, 1),
+            Self::Sums => {
+                let mut z = ev.add(&ev.mul(x, y)?, x)?;
+                for _ in 0..3 {
+                    z = ev.weighted_sum(&[(&ev.sub(&ev.square(&z)?, y)?, 0.25), (x, 0.5)], 0.125)?;
+                    z = ev.add(&ev.with_magnitude(z, 1.0), &ev.rotate(y, 1)?)?;
+                    z = ev.dot(&[(&z, x), (y, &trace::sum(ev, x, 8, 1)?)])?;
+                    z = ev.with_range(ev.mul_scalar(&z, 0.125)?, [-1.0, 1.0]);
+                }
+                Ok(z)
+            }
+            Self::Matrices(count) => {
+                let prepared = matrix().prepare(ev, x)?;
+                let next = |z: E::Ciphertext| ev.mul_scalar(&ev.add(&prepared.apply(ev, &z)?, &z)?, 0.1);
+                (0..count).try_fold(x.clone(), |z, _| next(z))
+            }
+            Self::PlainProducts => {
+                let ones = ev.encode_for(&[0.5; 512], x)?;
+                let z = ev.mul_plain(&ev.mul(x, y)?, &ones)?;
+                let z = ev.dot_plain(&[(&z, &ones), (y, &ones), (x, &ones)])?;
+                ev.add_plain(&ev.mul(&z, y)?, &ev.encode_addend(&[0.25; 512], &z)?)
+            }
+        }
+    }
+}
+
+#[test]
+fn bootstraps_are_those_that_a_dry_run_counts() {
+    let (world, levels) = (world(), world().parameters.levels_left());
+    let circuits = [
+        Circuit::Power(2),
+        Circuit::Power(13),
+        Circuit::Polynomial(3),
+        Circuit::Polynomial(24),
+        Circuit::TwoFunctions,
+        Circuit::Product(32),
+        Circuit::InARow(6),
+        Circuit::Sums,
+        Circuit::Matrices(3),
+        Circuit::PlainProducts,
+    ];
+    let [a, b] = [16, 17].map(|number| numbers(number, 0.9)[..8].repeat(64));
+    let mut seen = 0;
+    for circuit in circuits {
+        for (first, second) in [(levels, levels), (0, levels), (1, 0)] {
+            let (recorder, planned) = (Recorder::new(), Planned::new(levels));
+            let fresh = recorder.fresh_repeated(512, 8);
+            let blank =
+                |left| recorder.at_level(&fresh, recorder.level(&fresh) - (levels - left)).expect("above").into();
+            let dry = Renewing::new(&recorder, &planned);
+            let plan = circuit.run(&dry, &blank(first), &blank(second));
+
+            let ev = world.bootstrapping();
+            let of = |values: &[f64], left| world.encrypt(values, left).with_range(-1.0, 1.0).with_period(8);
+            let [x, y] = [of(&a, first), of(&b, second)].map(|x| x.expect("a power of two"));
+            let result = circuit.run(&ev, &x, &y);
+            let (found, left) = (ev.bootstraps() as usize, ev.levels_left(&result));
+            assert_eq!((found, left), (planned.count(), dry.levels_left(&plan)), "{circuit:?}, {first}, {second}");
+            // On vectors that know what they became, without the memory of the evaluator.
+            let own = world.bootstrapping();
+            let renewing = Renewing::new(own.evaluator(), own.renewal());
+            let result = circuit.run(&renewing, &x.into(), &y.into());
+            let (found, left) = (own.bootstraps() as usize, renewing.levels_left(&result));
+            assert_eq!((found, left), (planned.count(), dry.levels_left(&plan)), "{circuit:?}, {first}, {second}");
+            seen += found;
+        }
+    }
+    assert!(seen > 30, "{seen} bootstraps");
 }
 
 #[test]

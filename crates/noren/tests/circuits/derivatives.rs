@@ -180,7 +180,7 @@ impl SlotEvaluator for Perturbing {
         unreachable!("no polynomial rotates")
     }
 
-    fn sum_giant_steps(&self, _a: &Perturbed, _babies: &[isize], _giants: &[GiantStep<()>]) -> Result<Perturbed> {
+    fn sum_giant_steps<F>(&self, _a: &Perturbed, _babies: &[isize], _giants: &[GiantStep<F>]) -> Result<Perturbed> {
         unreachable!("no polynomial rotates")
     }
 }

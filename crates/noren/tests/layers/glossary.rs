@@ -17,7 +17,7 @@ pub fn missing(sources: &[Source]) -> Vec<String> {
     assert!(names.len() > 30, "the tables of the glossary were not read");
     let missing = names.into_iter().filter(|name| {
         let last = name.rsplit("::").next().expect("a name");
-        let definitions = ["struct", "enum", "trait", "fn", "mod"].map(|word| format!("{word} {last}"));
+        let definitions = ["struct", "enum", "trait", "type", "fn", "mod"].map(|word| format!("{word} {last}"));
         !sources.iter().filter(|source| source.path.contains("/src/")).any(|source| defines(&source.text, &definitions))
     });
     missing.map(str::to_owned).collect()

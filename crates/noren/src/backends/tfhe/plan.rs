@@ -12,7 +12,7 @@ use noren_rlwe::torus::secret::TorusSecret;
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::writer::Form;
 
-use crate::backends::backend::{Backend, Outcome, Outline, Plan, Record, Running, Step};
+use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, Running, Step};
 use crate::backends::keys::{PartKind, SecretKey, ServerKeys, part};
 use crate::backends::options::Options;
 use crate::backends::slots::check_length;
@@ -177,7 +177,7 @@ impl Plan for TfhePlan {
         Ok(Some(self.parameters.failure().log2 + libm::log2(count.max(1) as f64)))
     }
 
-    fn outline(&self) -> Result<Outline> {
+    fn outline(&self, _: Option<&Bounds>) -> Result<Outline> {
         let graph = &self.graph;
         let given =
             |at: &usize| matches!(graph.node(*at).operation, Operation::Constant { .. } | Operation::Input { .. });

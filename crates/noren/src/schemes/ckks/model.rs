@@ -1,5 +1,6 @@
 //! CKKS without ciphertexts: numbers in clear with the levels, ranges and error estimates that ciphertexts would have.
 
+use std::borrow::Borrow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -482,11 +483,11 @@ impl SlotEvaluator for NoiseModel {
     }
 
     /// The errors of key switches count before the factors, as in the scheme.
-    fn sum_giant_steps(
+    fn sum_giant_steps<F: Borrow<ModelPlaintext>>(
         &self,
         a: &ModelVector,
         babies: &[isize],
-        giants: &[GiantStep<ModelPlaintext>],
+        giants: &[GiantStep<F>],
     ) -> Result<ModelVector> {
         let (slots, parameters) = (a.slots, self.parameters.rlwe());
         let (scale, shape) = (self.parameters.scale_at(a.level), parameters.shape());
@@ -507,6 +508,7 @@ impl SlotEvaluator for NoiseModel {
             let mut inner = vec![0.0; a.values.len()];
             let mut estimate: Option<Estimate> = None;
             for (baby, factor) in &giant.terms {
+                let factor = factor.borrow();
                 check_plain(a, factor)?;
                 let (image, known) = &images[*baby];
                 inner.iter_mut().zip(image.iter().zip(&factor.values)).for_each(|(sum, (x, y))| *sum += x * y);

@@ -1,5 +1,7 @@
 //! CKKS as an evaluator of circuits.
 
+use std::borrow::Borrow;
+
 use noren_ring::engine::Engine;
 use noren_rlwe::error::Result;
 use num_complex::Complex64;
@@ -121,7 +123,12 @@ impl SlotEvaluator for Evaluator {
         Evaluator::sum_rotations_in_turn(self, a, sums)
     }
 
-    fn sum_giant_steps(&self, a: &Ciphertext, babies: &[isize], giants: &[GiantStep<Factor>]) -> Result<Ciphertext> {
+    fn sum_giant_steps<F: Borrow<Factor>>(
+        &self,
+        a: &Ciphertext,
+        babies: &[isize],
+        giants: &[GiantStep<F>],
+    ) -> Result<Ciphertext> {
         Evaluator::sum_giant_steps(self, a, babies, giants)
     }
 

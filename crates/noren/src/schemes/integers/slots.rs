@@ -1,5 +1,7 @@
 //! Exact integers as evaluators of circuits: on each of the two rows.
 
+use std::borrow::Borrow;
+
 use noren_ring::engine::Engine;
 use noren_rlwe::error::Result;
 
@@ -113,11 +115,11 @@ impl<S: Scheme> SlotEvaluator for Evaluator<S> {
         Evaluator::sum_rotations_in_turn(self, a, sums)
     }
 
-    fn sum_giant_steps(
+    fn sum_giant_steps<F: Borrow<Plaintext>>(
         &self,
         a: &Ciphertext<S>,
         babies: &[isize],
-        giants: &[GiantStep<Plaintext>],
+        giants: &[GiantStep<F>],
     ) -> Result<Ciphertext<S>> {
         Evaluator::sum_giant_steps(self, a, babies, giants)
     }
