@@ -99,6 +99,7 @@ fn compares(graph: &Graph) -> bool {
         Operation::Unary(kind, _) => matches!(kind, Unary::Abs | Unary::Sign),
         Operation::Binary(kind, ..) => kind.compares() || matches!(kind, Binary::Maximum | Binary::Minimum),
         Operation::Reduce(kind, ..) => matches!(kind, Reduction::Maximum | Reduction::Minimum),
+        Operation::Sort(..) | Operation::ArgMax(..) => true,
         _ => false,
     })
 }
@@ -117,7 +118,7 @@ impl Backend for CkksSwitching {
     }
 
     fn evaluates(&self, graph: &Graph, at: usize) -> bool {
-        evaluates(graph, at, true)
+        matches!(graph.node(at).operation, Operation::ArgMax(..)) || evaluates(graph, at, true)
     }
 
     fn plan(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Arc<dyn Plan>> {
@@ -307,6 +308,43 @@ mod tests {
                 values.iter().zip(expected).for_each(|(a, b)| assert!((a - b).abs() <= *bound, "{a} for {b}"));
             }
         }
+    }
+
+    /// The order of five numbers, which takes five layers, and of the differences of others; and the places of the largest.
+    fn ordering() -> Graph {
+        let (mut graph, [x, y]) = inputs();
+        let mut push = |operation: Operation| graph.push(operation, "f.py:2").expect("an operation");
+        let few = push(Operation::Gather { of: x, shape: vec![5], positions: vec![0, 1, 2, 3, 4] });
+        let sorted = push(Operation::Sort(few, 0));
+        let difference = push(Operation::Binary(Binary::Sub, x, y));
+        let places = push(Operation::ArgMax(few, 0));
+        let place = push(Operation::ArgMax(difference, 0));
+        graph.finish(vec![sorted, places, place]).expect("outputs");
+        graph
+    }
+
+    #[test]
+    fn orders_and_places_are_within_their_bounds() {
+        let graph = Arc::new(ordering());
+        let options = Options { precision: Some(0.75), ..options(1.0) };
+        let plan = plan(&graph, &options);
+        let inputs =
+            vec![vec![0.9, -1.0, -0.3, -0.2, 0.1, 0.0, -0.6, 0.7], vec![0.1, 0.5, -0.1, 0.3, 0.6, -1.0, 0.3, 1.0]];
+        let expected = graph.evaluate(&inputs).expect("values");
+        assert_eq!(expected[1..], [[0.0], [5.0]]);
+        let simulated = plan.simulate(&inputs, &Seed::from_bytes([4; 32])).expect("a simulation");
+        for outcome in [run(&plan, &inputs), simulated] {
+            for ((values, expected), bound) in outcome.values.iter().zip(&expected).zip(&outcome.bounds) {
+                assert!(*bound <= 0.75, "{bound}");
+                values.iter().zip(expected).for_each(|(a, b)| assert!((a - b).abs() <= *bound, "{a} for {b}: {bound}"));
+            }
+        }
+        let refused = Backends::ALL.plan(Backends::ALL.named("ckks").expect("a backend"), &graph, &options);
+        let message = refused.expect_err("places are decided").to_string();
+        assert!(message.contains("argmax: use scheme=\"ckks-switching\""), "{message}");
+        let zone = Options { dead_zone: Some(1e-6), ..options };
+        let error = SwitchingPlan::search(&graph, &zone).err().expect("a dead zone that is too small");
+        assert!(matches!(error.downcast_ref(), Some(CompileError::DeadZone { .. })), "{error}");
     }
 
     #[test]

@@ -30,8 +30,8 @@ pub(super) fn evaluates(graph: &Graph, at: usize, reals: bool) -> bool {
     match &node.operation {
         Operation::Input { .. } | Operation::Constant { .. } | Operation::Gather { .. } | Operation::Select(..) => true,
         Operation::MatMul { .. } | Operation::Polynomial(..) => true,
-        Operation::Function { .. } => reals,
-        Operation::Table { .. } => false,
+        Operation::Function { .. } | Operation::Sort(..) => reals,
+        Operation::Table { .. } | Operation::ArgMax(..) => false,
         Operation::Unary(kind, _) => reals || !matches!(kind, Unary::Abs | Unary::Sign),
         Operation::Reduce(kind, ..) => reals || matches!(kind, Reduction::Sum | Reduction::Product),
         Operation::Binary(kind, ..) => match kind {

@@ -142,13 +142,21 @@ impl<'a, E: Shared> Lowering<'a, E> {
         Ok(Excesses::Approximate(size, self.signs(None, 2.0 * self.approximations.error / size)?))
     }
 
-    /// `x [x > 0]`.
+    /// `x [x > 0]`. Numbers in the dead zone of a decision may become 0 or stay, which the error bound counts.
     fn excess(&self, x: &E::Ciphertext, way: &Excesses<'_, E::Ciphertext>) -> Result<E::Ciphertext> {
+        let (above, error) = self.above(x, way)?;
+        Ok(self.ev.with_errors(self.ev.mul(x, &above)?, &[], error))
+    }
+
+    /// Whether numbers are above 0, 1 or 0, and a bound on the error of their products with it.
+    pub(super) fn above(&self, x: &E::Ciphertext, way: &Excesses<'_, E::Ciphertext>) -> Result<(E::Ciphertext, f64)> {
         match way {
-            Excesses::Decided(decider) => self.excess_decided(*decider, x),
+            Excesses::Decided(decider) => {
+                let Decided { result, dead_zone } = decider.is_positive(x)?;
+                Ok((result, dead_zone))
+            }
             Excesses::Approximate(size, signs) => {
-                let product = self.ev.mul(x, &self.sign_of(x, *size, signs, true)?)?;
-                Ok(self.ev.with_errors(product, &[], size * signs.product_error() / 2.0))
+                Ok((self.sign_of(x, *size, signs, true)?, size * signs.product_error() / 2.0))
             }
         }
     }
@@ -170,12 +178,6 @@ impl<'a, E: Shared> Lowering<'a, E> {
     /// What is 1 or 0 as 1 or -1: `2 x - 1`, which takes no level.
     fn as_sign(&self, x: &E::Ciphertext) -> Result<E::Ciphertext> {
         self.ev.add_scalar(&self.ev.add(x, x)?, E::Scalar::number(-1.0))
-    }
-
-    /// `x [x > 0]`. Numbers in the dead zone may become 0 or stay, which the error bound counts.
-    fn excess_decided(&self, decider: &dyn Decide<E::Ciphertext>, x: &E::Ciphertext) -> Result<E::Ciphertext> {
-        let Decided { result, dead_zone } = decider.is_positive(x)?;
-        Ok(self.ev.with_errors(self.ev.mul(x, &result)?, &[], dead_zone))
     }
 
     /// `|x|`. Numbers in the dead zone may become `-|x|`, which the error bound counts.
@@ -226,7 +228,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
         }
     }
 
-    fn dead_zone(&self, at: usize) -> Result<f64> {
+    pub(super) fn dead_zone(&self, at: usize) -> Result<f64> {
         self.approximations.dead_zone.filter(|zone| *zone > 0.0).ok_or_else(|| {
             self.refusal(
                 at,

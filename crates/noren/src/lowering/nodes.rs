@@ -204,6 +204,15 @@ impl<'a, E: Shared> Lowering<'a, E> {
                 let x = self.value((*of, operand(*of)?), None)?;
                 Operand::Value(self.function(at, *of, &x, *name, *error)?.into())
             }
+            Operation::Sort(of, axis) => {
+                let x = self.value((*of, operand(*of)?), None)?;
+                Operand::Value(self.sorted(at, x, *axis)?)
+            }
+            Operation::ArgMax(of, axis) => {
+                let x = self.value((*of, operand(*of)?), None)?;
+                let places = self.place_of_largest(at, &x, *axis)?;
+                Operand::Value(self.without_axes(&places, &[*axis]).into())
+            }
             Operation::Table { .. } => return Err(self.refusal(at, "")),
         })
     }
@@ -233,9 +242,13 @@ impl<'a, E: Shared> Lowering<'a, E> {
         if count > 1 {
             x = self.copies_reduced(kind, &x, count)?.into();
         }
+        Ok(Arc::new(self.without_axes(&x, axes)))
+    }
+
+    /// An array whose layout lacks some axes, with the names that its other axes have without them.
+    fn without_axes(&self, x: &Value<E::Ciphertext>, axes: &[usize]) -> Value<E::Ciphertext> {
         let name = |axis: usize| axis - axes.iter().filter(|&&gone| gone < axis).count();
-        let layout = x.layout.clone().renamed(name);
-        Ok(Arc::new(self.made(x.parts.clone(), layout, x.bounds)))
+        self.made(x.parts.clone(), x.layout.clone().renamed(name), x.bounds)
     }
 
     /// An operand as ciphertexts; those of an input in this layout, or in one that suits what follows.
@@ -299,6 +312,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
             let found = match &node.operation {
                 Operation::Reduce(_, _, reduced) => reduced.clone(),
                 Operation::MatMul { .. } => vec![axes - 1],
+                Operation::ArgMax(_, axis) => vec![*axis],
                 Operation::Gather { .. } => continue,
                 _ => {
                     let missing = node.shape.len().saturating_sub(axes);
