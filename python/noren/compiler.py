@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noren import _explain, _files, _signature
-from noren._noren import EncodingError, Error, bootstrapping, ckks, integers, tfhe
+from noren._noren import EncodingError, Error, bootstrapping, ckks, integers, switching, tfhe
 from noren._noren.compiler import Program, Running, SecretKey, ServerKeys
 from noren._signature import ELEMENTS, graph_of
 from noren._trace import Traced, TraceError, first_inexact
@@ -126,7 +126,9 @@ class Compiled:
         return self._program.precision
 
     @property
-    def parameters(self) -> ckks.Parameters | bootstrapping.Parameters | integers.Parameters | tfhe.Parameters:
+    def parameters(
+        self,
+    ) -> ckks.Parameters | bootstrapping.Parameters | switching.Parameters | integers.Parameters | tfhe.Parameters:
         """The parameters of the scheme."""
         return self._program.parameters
 
