@@ -30,11 +30,11 @@ fn function() -> Graph {
 }
 
 #[test]
-#[ignore = "6 GB and a minute: make test-full"]
+#[ignore = "4 GB and half a minute: make test-full"]
 fn a_compiled_function_of_128_bits_decides_within_its_bounds() {
     let options = Options { precision: Some(1e-2), dead_zone: Some(ZONE), ..Options::on("ckks-switching") };
     let started = Instant::now();
-    let mut done = |what: &str, at: &mut Instant| {
+    let done = |what: &str, at: &mut Instant| {
         println!("{what}: {:.1} s", at.elapsed().as_secs_f64());
         *at = Instant::now();
     };
