@@ -106,7 +106,7 @@ SCHEMES: dict[str, dict[str, Source]] = {
         "encrypt": torus("encrypt", "encryptions"),
         "decrypt": torus("decrypt", "decryptions"),
     },
-    "switching": {"server": SIGNS},
+    "ckks-switching": {"server": SIGNS},
 }
 NOTES = {
     ("tfhe", "openfhe"): "measured with gates of bits: OpenFHE has no operations on integers of digits",

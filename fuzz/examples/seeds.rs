@@ -276,8 +276,10 @@ fn write_compiled() -> Result<()> {
     let total = graph.push(Operation::Reduce(Reduction::Sum, turned, vec![0]), "f.py:4")?;
     let smooth = graph.push(Operation::Function { name: Function::Tanh, of: total, error: 0.0 }, "f.py:5")?;
     let power = graph.push(Operation::Polynomial(smooth, vec![0.5, 0.0, 1.0]), "f.py:6")?;
+    let sorted = graph.push(Operation::Sort(found, 1), "f.py:6")?;
+    let place = graph.push(Operation::ArgMax(sorted, 0), "f.py:6")?;
     let difference = graph.push(Operation::Binary(Binary::Sub, power, smooth), "f.py:7")?;
-    graph.finish(vec![difference, found])?;
+    graph.finish(vec![difference, found, place])?;
     put("compiler_graph", "several", graph.to_json().as_bytes())?;
     let message = Parcel::<Inputs>::new([7; 32], vec![vec![1, 2, 3], vec![]]);
     put("compiler_message", "two", &message.to_bytes(&(), Form::Packed))?;

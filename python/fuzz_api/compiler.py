@@ -39,6 +39,13 @@ REALS: dict[str, Step] = {
     "row": lambda a, _, __: a[-1],
     "join": lambda a, _, __: np.concatenate([a, a * 0.5]),
 }
+# With decisions, what takes many levels otherwise: within the bound everywhere.
+DECIDED: dict[str, Step] = {
+    **REALS,
+    "extremes": lambda a, b, _: np.minimum(np.abs(a), np.maximum(b, 0.25)) if np.shape(a) == np.shape(b) else abs(a),
+    "largest": lambda a, _, c: a.max(axis=int(c[0, 3] > 0) % a.ndim),
+    "sort": lambda a, _, c: np.sort(a, axis=int(c[0, 3] > 0) % a.ndim),
+}
 # Of integers: what slots do, and what needs them one by one.
 SUMS: dict[str, Step] = {
     "add": lambda a, b, _: a + b,
@@ -71,6 +78,7 @@ NUMBERS = ("add", "sub", "mul", "scale", "shift", "tanh", "abs", "maximum", "whe
 # integers grow beyond their widest types.
 LIMITS = (
     "the nearest that is possible",
+    "the smallest that is possible",
     "a much larger one",
     "levels, one after the other",
     "use smaller ranges",
@@ -162,11 +170,13 @@ def run_both(f: Any, arrays: list[Any], *, bound: bool) -> list[Any]:
         raise Finding("late", f"it was compiled, and refused later: {type(error).__name__}: {error}") from error
 
 
-def reals(scheme: str, most: int) -> Callable[[World, Rng], Call]:
+def reals(
+    scheme: str, most: int, kinds: dict[str, Step] = REALS, precisions: tuple[float, ...] = (3e-2, 3e-2, 3e-3)
+) -> Callable[[World, Rng], Call]:
     def make(_: World, rng: Rng) -> Call:
-        function = Function(rng, REALS, most, integers=False)
+        function = Function(rng, kinds, most, integers=False)
         inputs = drawn(rng, 7, ((-1.0, 1.0), (-1.0, 1.0), (0.25, 1.0), (-0.125, 0.5)))
-        precision = float(one_of(rng, 3e-2, 3e-2, 3e-3))
+        precision = float(one_of(rng, *precisions))
         arrays = [values_of(rng, spec, integers=False) for spec in inputs]
         through_file = chance(rng, 0.2)
 
@@ -209,6 +219,43 @@ def integers(scheme: str, kinds: dict[str, Step]) -> Callable[[World, Rng], Call
         return Call(f"{scheme}: {function}({inputs})", run, function(*arrays), check=check)
 
     return make
+
+
+def decisions(_: World, rng: Rng) -> Call:
+    """Compare results of random steps: right outside of the dead zone."""
+    steps, edge = Function(rng, DECIDED, 3, integers=False), float(rng.uniform(-0.5, 0.5))
+    inputs = drawn(rng, 7, ((-1.0, 1.0), (0.25, 1.0)))
+    arrays = [values_of(rng, spec, integers=False) for spec in inputs]
+    zone, precision = float(one_of(rng, 0.25, 0.5, 1.0)), 0.75
+
+    def function(*arrays: Any) -> Any:
+        x, _ = steps(*arrays)
+        place = x.argmax(axis=-1) if np.ndim(x) > 0 else x * 0.0
+        return np.where(x > edge, x - 1.0, 0.5 * x), np.sign(x - edge), place
+
+    def run() -> Any:
+        options: dict[str, Any] = {"precision": precision, "dead_zone": zone, "scheme": "ckks-switching"}
+        try:
+            return run_both(noren.compile(function, *inputs, security=None, **options), arrays, bound=True)
+        except noren.Error as error:
+            if any(words in str(error) for words in LIMITS):
+                raise
+            raise Finding("refused", f"{steps}, {inputs}: {error}") from error
+
+    def check(found: Any, wanted: Any) -> float:
+        x, worst = steps(*arrays)[0], 0.0
+        ordered = np.sort(np.atleast_1d(x), axis=-1)
+        apart = np.abs(x - edge) > zone
+        single = ordered.shape[-1] == 1 or ordered[..., -1] - ordered[..., -2] > zone
+        for results in found:
+            for (values, bound), truth, clear in zip(results, wanted, (apart, apart, single), strict=True):
+                error = float(np.where(clear, np.abs(values - truth), 0.0).max())
+                if values.shape != np.shape(truth) or not error <= bound <= precision:
+                    raise Finding("wrong", f"{values}, true {truth} of {x} about {edge}, bound {bound}, zone {zone}")
+                worst = max(worst, error / bound)
+        return worst
+
+    return Call(f"decisions: {steps}({inputs}) about {edge}", run, function(*arrays), check=check)
 
 
 def outside(_: World, rng: Rng) -> Call:
@@ -258,6 +305,8 @@ def foreign(_: World, rng: Rng) -> Call:
 VERBS: list[Verb] = [
     Verb("reals", reals("ckks", 7), weight=4.0),
     Verb("bootstraps", reals("ckks-bootstrapping", 4), weight=0.6),
+    Verb("switches", reals("ckks-switching", 4, DECIDED, (0.3, 1.0)), weight=0.6),
+    Verb("decisions", decisions, weight=0.6),
     Verb("sums", integers("bgv", SUMS), weight=2.0),
     Verb("choices", integers("tfhe", CHOICES), weight=1.0),
     Verb("outside", outside, weight=0.5, mistake=True),

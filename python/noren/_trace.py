@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from operator import index
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -146,6 +147,12 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
             result = result.reshape(shape)
         return result
 
+    def along(self, name: str, axis: Any) -> Traced:
+        """Put the elements along an axis in order, or find the place of the largest; None takes the whole array."""
+        x = self.reshape(-1) if axis is None else self
+        at = np.lib.array_utils.normalize_axis_index(-1 if axis is None else index(axis), x.ndim)
+        return self.tracer.push({name: [x.node, at]})
+
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Traced:
         """Give the elements another shape."""
         result: Traced = np.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)  # type: ignore[call-overload]
@@ -184,6 +191,10 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
                 raise TraceError(f"{place()}: {self.dtype} to {wanted}, which would round: use np.float64")
             wanted = np.dtype(np.float64)
         return self if wanted.kind == "b" else self.number().typed(wanted)
+
+    def sort(self, *_args: object, **_kwargs: object) -> NoReturn:
+        """Refuse to change."""
+        raise TraceError(f"{place()}: x.sort() changes an encrypted array: write y = np.sort(x)")
 
     def clip(self, *bounds: Any, **options: Any) -> Traced:
         """Return the numbers within two bounds."""

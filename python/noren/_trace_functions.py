@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,8 @@ _IDLE: dict[str, tuple[Any, ...]] = {
     "where": (True,),
     "casting": ("same_kind",),
     "order": ("K", "A", "C", "F"),
+    "kind": ("quicksort", "mergesort", "heapsort", "stable"),
+    "stable": (True, False),
     "subok": (True, False),
     "device": ("cpu",),
 }
@@ -416,6 +419,23 @@ def _truth(name: str) -> Callable[..., Traced]:
     return reduce
 
 
+def _sort(tracer: Tracer, a: Any, axis: Any = -1) -> Traced:
+    values = tracer.traced(a)
+    return values.along("sort", axis).typed(values.dtype)
+
+
+def _place(sign: int) -> Callable[..., Traced]:
+    def place_of(tracer: Tracer, a: Any, axis: Any = None, keepdims: Any = False) -> Traced:
+        values = tracer.traced(a).number()
+        result = (values if sign > 0 else values.unary("neg")).along("arg-max", axis)
+        if not keepdims:
+            return result
+        at = None if axis is None else index(axis) % values.ndim
+        return result.reshape([1 if at in (None, own) else extent for own, extent in enumerate(values.shape)])
+
+    return place_of
+
+
 def _count(x: Traced, axis: Any) -> int:
     axes = range(x.ndim) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, x.ndim)
     return int(np.prod([x.shape[at] for at in axes], dtype=np.int64))
@@ -520,6 +540,9 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "min": _reduction("minimum"),
     "amax": _reduction("maximum"),
     "amin": _reduction("minimum"),
+    "sort": _sort,
+    "argmax": _place(1),
+    "argmin": _place(-1),
     "any": _truth("maximum"),
     "all": _truth("minimum"),
     "mean": _mean,

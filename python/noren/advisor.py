@@ -101,7 +101,7 @@ class Candidate:
     """A scheme with parameters that does a workload, and its price. Times in seconds, sizes in bytes."""
 
     scheme: str
-    """The scheme: ckks, ckks-bootstrapping, bgv, bfv, bfv-lookup, tfhe or switching."""
+    """The scheme: ckks, ckks-bootstrapping, bgv, bfv, bfv-lookup, tfhe or ckks-switching."""
     library: str
     """The library."""
     parameters: str

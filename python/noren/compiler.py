@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noren import _explain, _files, _signature
-from noren._noren import EncodingError, Error, bootstrapping, ckks, integers, tfhe
+from noren._noren import EncodingError, Error, bootstrapping, ckks, integers, switching, tfhe
 from noren._noren.compiler import Program, Running, SecretKey, ServerKeys
 from noren._signature import ELEMENTS, graph_of
 from noren._trace import Traced, TraceError, first_inexact
@@ -57,7 +57,7 @@ __all__ = [
 Explanation = _explain.Explanation
 Input = _signature.Input
 
-_Scheme: TypeAlias = Literal["auto", "ckks", "ckks-bootstrapping", "bgv", "bfv", "tfhe"]
+_Scheme: TypeAlias = Literal["auto", "ckks", "ckks-bootstrapping", "ckks-switching", "bgv", "bfv", "tfhe"]
 _DTYPES: dict[str, Any] = {"bool": np.bool_, "integer": np.int64}
 
 
@@ -77,12 +77,12 @@ def compile(
         public: it tells the server what values may occur. ``ranges="data"`` takes the smallest and largest element of
         the arrays.
     scheme: "ckks" for real numbers, "ckks-bootstrapping" for those of functions that need more levels than parameters
-        have, "bgv" and "bfv" for sums and products of integers, "tfhe" for integers with comparisons, divisions and
-        tables; "auto" chooses.
+        have, "ckks-switching" for the same with comparisons that TFHE decides, "bgv" and "bfv" for sums and products
+        of integers, "tfhe" for integers with comparisons, divisions and tables; "auto" chooses.
     precision: the absolute error that results of real numbers may have; None for a thousandth of the largest possible
         result, or of 1.
     dead_zone: real numbers that are closer than this may compare either way; comparisons of real numbers are refused
-        without it. np.maximum, np.minimum and np.abs need none.
+        without it. np.maximum, np.minimum and np.abs need none. "ckks-switching" names the smallest that it has.
     security: of keys and ciphertexts in bits; None, in tests, for small rings that keep nothing secret.
 
     Raises `noren.compiler.TraceError` for what cannot be traced, with file and line, and what to write instead;
@@ -117,7 +117,7 @@ class Compiled:
 
     @property
     def scheme(self) -> str:
-        """The scheme: "ckks", "ckks-bootstrapping", "bgv", "bfv" or "tfhe"."""
+        """The scheme: "ckks", "ckks-bootstrapping", "ckks-switching", "bgv", "bfv" or "tfhe"."""
         return self._program.scheme
 
     @property
@@ -126,7 +126,9 @@ class Compiled:
         return self._program.precision
 
     @property
-    def parameters(self) -> ckks.Parameters | bootstrapping.Parameters | integers.Parameters | tfhe.Parameters:
+    def parameters(
+        self,
+    ) -> ckks.Parameters | bootstrapping.Parameters | switching.Parameters | integers.Parameters | tfhe.Parameters:
         """The parameters of the scheme."""
         return self._program.parameters
 

@@ -250,7 +250,8 @@ def test_explanations_have_a_price_and_the_other_schemes() -> None:
     price = explanation.price
     assert min(price[f"{name}_seconds"] for name in ("keys", "encrypt", "server", "decrypt")) > 0
     assert sum(part["seconds"] for part in price["parts"]) == pytest.approx(price["server_seconds"])
-    assert [other["scheme"] for other in explanation.others] == ["ckks-bootstrapping", "bgv", "bfv", "tfhe"]
+    names = ["ckks-bootstrapping", "ckks-switching", "bgv", "bfv", "tfhe"]
+    assert [other["scheme"] for other in explanation.others] == names
     assert "not bgv: " in str(explanation)
     assert "threads" in explanation.machine
     counted = noren.compile(counting, Input(5, 0, 9), Input(5, 0, 9), security=None).explain()
@@ -288,6 +289,41 @@ def test_deep_functions_bootstrap_where_levels_run_out(tmp_path: Path) -> None:
         f.client.keygen_file(path)
 
 
+def choose(x: Any, y: Any) -> Any:
+    return np.where(x < y, np.abs(x), np.maximum(x * y, -0.5))
+
+
+def test_comparisons_are_decided_by_switching(tmp_path: Path) -> None:
+    number = Input(8, -1.0, 1.0)
+    options: Any = {"scheme": "ckks-switching", "precision": 0.2, "security": None}
+    f = noren.compile(choose, number, number, dead_zone=0.2, **options)
+    x = np.array([0.9, -1.0, 0.3, 1.0, -0.2, 0.0, -0.6, 0.7])
+    y = np.array([0.4, -0.5, 0.8, -0.3, 0.6, -1.0, 0.3, 1.0])
+    f.save(tmp_path / "f")
+    keys = f.client.keygen()
+    reply = compiler.Server.load(tmp_path / "f", min_security=0).run(f.client.encrypt(x, y), keys)
+    found, bound = f.client.decrypt(reply, bound=True)
+    assert np.abs(found - choose(x, y)).max() <= bound <= 0.2
+    with pytest.raises(noren.Error, match="the smallest that is possible"):
+        noren.compile(choose, number, number, dead_zone=1e-9, **options)
+
+
+def ordered(x: Any) -> Any:
+    return np.sort(x, axis=0), x.argmax(axis=1), x[:, 0].argmin(), np.argmax(x, axis=0, keepdims=True)
+
+
+def test_elements_are_sorted_and_the_largest_are_found_by_switching() -> None:
+    x = np.array([[0.9, -0.2, 0.3], [-0.6, 0.5, 0.0], [0.4, -1.0, 1.0]])
+    f = noren.compile(
+        ordered, Input((3, 3), -1.0, 1.0), scheme="ckks-switching", precision=0.75, dead_zone=0.4, security=None
+    )
+    reply = f.server.run(f.client.encrypt(x), f.client.keygen())
+    for results in (f.client.decrypt(reply, bound=True), f.simulate(x, bound=True)):
+        for (found, bound), expected in zip(results, ordered(x), strict=True):
+            assert found.shape == np.shape(expected)
+            assert np.abs(found - expected).max() <= bound <= 0.75
+
+
 def test_vectors_are_added_where_no_level_is_left() -> None:
     steps = np.linspace(-1.0, 1.0, 8)
     f = noren.compile(
@@ -313,7 +349,16 @@ def indexes(x: Any) -> Any:
 
 
 def sorts(x: Any) -> Any:
-    return np.sort(x)
+    return np.argsort(x)
+
+
+def sorts_in_place(x: Any) -> Any:
+    x.sort()
+    return x
+
+
+def places(x: Any) -> Any:
+    return x.argmax()
 
 
 def rounds(x: Any) -> Any:
@@ -339,7 +384,9 @@ def assigns(x: Any) -> Any:
         (branches, compiler.TraceError, ["test_compile.py:", "np.where"]),
         (converts, compiler.TraceError, ["test_compile.py:", "Python number"]),
         (indexes, compiler.TraceError, ["test_compile.py:", "noren.compiler.table"]),
-        (sorts, compiler.TraceError, ["np.sort is not traced", "reshape"]),
+        (sorts, compiler.TraceError, ["np.argsort is not traced", "reshape"]),
+        (sorts_in_place, compiler.TraceError, ["test_compile.py:", "y = np.sort(x)"]),
+        (places, noren.Error, ["test_compile.py:", 'scheme="ckks-switching"']),
         (rounds, compiler.TraceError, ["np.rint is not traced", "tanh"]),
         (compares, noren.Error, ["test_compile.py:", "dead_zone"]),
         (inverts, noren.Error, ["test_compile.py:", "must not reach 0"]),

@@ -70,7 +70,7 @@ impl Plan for ClearPlan {
     }
 
     fn record(&self) -> Record {
-        Record { parameters: String::new(), slots: 1, error: 0.0, dead_zone: None }
+        Record { parameters: String::new(), slots: 1, error: 0.0, dead_zone: None, decisions: None }
     }
 
     fn parameters(&self) -> &dyn Any {

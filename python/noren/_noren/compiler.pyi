@@ -8,7 +8,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from noren._noren import _Security, bootstrapping, ckks, integers, tfhe
+from noren._noren import _Security, bootstrapping, ckks, integers, switching, tfhe
 
 def advise_function(
     graph: Graph,
@@ -51,7 +51,9 @@ class Program:
     @property
     def exact(self) -> bool: ...
     @property
-    def parameters(self) -> ckks.Parameters | bootstrapping.Parameters | integers.Parameters | tfhe.Parameters: ...
+    def parameters(
+        self,
+    ) -> ckks.Parameters | bootstrapping.Parameters | switching.Parameters | integers.Parameters | tfhe.Parameters: ...
     @property
     def graph(self) -> str: ...
     @property

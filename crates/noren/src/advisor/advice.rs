@@ -119,7 +119,7 @@ fn consider(scheme: Scheme, workload: &Workload, client: &Party, server: &Party)
         Scheme::Bfv => exact::vectors::<Bfv>(scheme, workload, client, server),
         Scheme::BfvLookup => exact::lookups(workload, client, server),
         Scheme::Tfhe => digits::tfhe(workload, client, server),
-        Scheme::Switching => reals::switched(workload, client, server),
+        Scheme::CkksSwitching => reals::switched(workload, client, server),
     }
 }
 

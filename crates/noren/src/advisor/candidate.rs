@@ -31,7 +31,7 @@ pub enum Scheme {
     /// TFHE.
     Tfhe,
     /// CKKS, with comparisons in TFHE.
-    Switching,
+    CkksSwitching,
 }
 
 /// The accuracy of results.
@@ -99,7 +99,7 @@ pub type Outcome<P = Plan> = std::result::Result<Vec<Candidate<P>>, Rejection>;
 impl Scheme {
     /// All of them.
     pub const ALL: [Self; 7] =
-        [Self::Ckks, Self::CkksBootstrapping, Self::Bgv, Self::Bfv, Self::BfvLookup, Self::Tfhe, Self::Switching];
+        [Self::Ckks, Self::CkksBootstrapping, Self::Bgv, Self::Bfv, Self::BfvLookup, Self::Tfhe, Self::CkksSwitching];
 
     /// The name in files, which is that of its [backend](crate::backends) where it has one.
     #[must_use]
@@ -111,7 +111,7 @@ impl Scheme {
             Self::Bfv => "bfv",
             Self::BfvLookup => "bfv-lookup",
             Self::Tfhe => "tfhe",
-            Self::Switching => "switching",
+            Self::CkksSwitching => "ckks-switching",
         }
     }
 
@@ -140,7 +140,7 @@ impl fmt::Display for Scheme {
             Self::Bfv => "BFV",
             Self::BfvLookup => "BFV with lookups",
             Self::Tfhe => "TFHE",
-            Self::Switching => "CKKS and TFHE with switching",
+            Self::CkksSwitching => "CKKS and TFHE with switching",
         })
     }
 }

@@ -8,7 +8,7 @@ use crate::advisor::circuit::{Placement, SlotCircuit};
 use crate::advisor::two_seeds::helped;
 use crate::advisor::workload::{Computation, Values, Workload};
 use crate::backends::ckks_bootstrapping::add_bootstraps;
-use crate::backends::tfhe::price as torus;
+use crate::backends::decisions::add_decisions;
 use crate::bootstrapping::{self, BootstrapPlan, Mode, Preset};
 use crate::circuits::recorder::{CircuitUsage, Recorder};
 use crate::circuits::renewing::{Planned, Renewing};
@@ -378,7 +378,7 @@ impl Renewals {
 /// Comparisons of real numbers in TFHE, and back.
 pub(super) fn switched(workload: &Workload, client: &Party, server: &Party) -> Result<Outcome> {
     const SET: &str = "2_2";
-    let scheme = Scheme::Switching;
+    let scheme = Scheme::CkksSwitching;
     let Some(_) = real_bits(workload) else { return Ok(integers_alone(scheme)) };
     if workload.computation != Computation::Compare {
         return Ok(scheme.rejects("no comparison: nothing that CKKS lacks"));
@@ -412,24 +412,15 @@ pub(super) fn switched(workload: &Workload, client: &Party, server: &Party) -> R
         results: 1,
         runs,
     };
+    let count = bootstraps * workload.instances;
     // All of a client, with the keys of both schemes.
     let priced = |client: &Party| -> Result<Price> {
         let mut price = draft.price(client, server)?;
         add_bootstraps(&mut price, client, server, parameters.bootstrapping(), Mode::Real, runs as f64)?;
-        price.keys_seconds += torus::costs(&client.machine, SET, client.threads)?.client_key * 1e-9;
+        add_decisions(&mut price, client, server, SET, [count, workload.instances.min(slots)])?;
         Ok(price)
     };
-    let mut price = priced(client)?;
-    let costs = torus::costs(&server.machine, SET, server.threads)?;
-    let batch = workload.instances.min(slots);
-    let each = costs.bootstrap(batch) * 1e-9;
-    price.add_part(
-        "bootstraps of TFHE",
-        (bootstraps * workload.instances) as f64,
-        each * (bootstraps * workload.instances) as f64,
-    );
-    price.key_bytes += costs.client_key_bytes;
-    price.server_memory += costs.server_key_bytes;
+    let price = priced(client)?;
     let own = Candidate {
         scheme,
         library: "noren".to_owned(),
@@ -465,7 +456,7 @@ fn integers_alone(scheme: Scheme) -> Outcome {
 fn no_circuit(workload: &Workload, scheme: Scheme) -> Option<Rejection> {
     let reason = match workload.computation {
         Computation::Compare => {
-            "a comparison is no polynomial: take switching, or compile a function that says its dead zone"
+            "a comparison is no polynomial: take ckks-switching, or compile a function that says its dead zone"
         }
         Computation::Table { .. } => {
             "a table has no error bound between its entries: fit a polynomial to it, or take integers"

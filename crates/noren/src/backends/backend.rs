@@ -29,9 +29,10 @@ pub trait Backend: Debug + Sync {
     /// Whether results are exact; otherwise they are within an error bound.
     fn is_exact(&self) -> bool;
 
-    /// The backend that takes less for the same wherever it has a plan: then this one is not chosen unless it is named.
-    fn unless(&self) -> Option<&'static str> {
-        None
+    /// The backends that take less for the same function wherever one of them has a plan: then this one is not chosen unless it is
+    /// named.
+    fn unless(&self, _: &Graph) -> &'static [&'static str] {
+        &[]
     }
 
     /// Whether it has an operation: that of this node, on operands of these types and ranges.
@@ -192,6 +193,19 @@ pub struct Record {
     pub error: f64,
     /// Real numbers that are closer than this may compare either way.
     pub dead_zone: Option<f64>,
+    /// How comparisons are decided, by plans that decide them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decisions: Option<Decisions>,
+}
+
+/// How comparisons of real numbers are decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decisions {
+    /// The bytes of the parameters of the scheme that decides, in hexadecimal.
+    pub parameters: String,
+    /// The bootstraps of each decision.
+    pub bootstraps: usize,
 }
 
 /// The results of a function, after decryption.
@@ -284,8 +298,15 @@ impl Record {
     /// # Errors
     /// A text that is not hexadecimal.
     pub fn bytes(&self) -> Result<Vec<u8>> {
-        let digits: Option<Vec<u8>> =
-            self.parameters.chars().map(|digit| digit.to_digit(16).map(|digit| digit as u8)).collect();
+        Self::bytes_of(&self.parameters)
+    }
+
+    /// The bytes of a text in hexadecimal.
+    ///
+    /// # Errors
+    /// Another text.
+    pub(crate) fn bytes_of(text: &str) -> Result<Vec<u8>> {
+        let digits: Option<Vec<u8>> = text.chars().map(|digit| digit.to_digit(16).map(|digit| digit as u8)).collect();
         let digits = digits.filter(|digits| digits.len().is_multiple_of(2));
         let digits = digits.ok_or_else(|| Error::parameter("parameters", "other text", "bytes in hexadecimal"))?;
         Ok(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())

@@ -352,7 +352,7 @@ impl Plan for CkksPlan {
         let (nodes, level) = (self.on.graph.inputs(), self.parameters.max_level());
         let slots = self.on.recording.slots;
         let mut source = Modelled { model: &model, level, slots, inputs: Some((&nodes, inputs)) };
-        let parts = self.on.run(&model, &mut source)?.concat();
+        let parts = self.on.run(&model, &mut source, None)?.concat();
         let values: Vec<Vec<f64>> = parts.iter().map(|part| part.values().to_vec()).collect();
         let errors: Vec<f64> = parts.iter().map(|part| model.error_bound(part)).collect();
         self.on.unpacked(&values, &errors)
@@ -364,7 +364,7 @@ impl Running for CkksServer {
         let (on, context) = (&self.plan.on, self.ev.context());
         let ckks::Ciphertexts(inputs) = ckks::Ciphertexts::from_bytes(context, single(inputs)?)?;
         let mut source = on.stored(inputs, ckks::Ciphertext::slots)?;
-        let outputs = in_pool(&self.ev, || on.run(&self.ev, &mut source))?.concat();
+        let outputs = in_pool(&self.ev, || on.run(&self.ev, &mut source, None))?.concat();
         Ok(vec![ckks::Ciphertexts(outputs).to_bytes(context, Form::Packed)])
     }
 }

@@ -6,7 +6,7 @@ use std::slice;
 use std::sync::Arc;
 
 use noren_math::random::Seed;
-use noren_rlwe::error::{Error, Result, SchemeError};
+use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::SecretKey as RlweSecret;
 use noren_rlwe::resources::Resources;
 use noren_rlwe::security::Security;
@@ -18,33 +18,31 @@ use noren_rlwe::wire::writer::Form;
 
 use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, Running};
 use crate::backends::ckks::{
-    HELPS, MARGIN, Modelled, SHARE_OF_APPROXIMATIONS, decrypted, encrypted, in_few_digits, secret_kind, secret_of,
+    HELPS, MARGIN, SHARE_OF_APPROXIMATIONS, decrypted, encrypted, in_few_digits, secret_kind, secret_of,
 };
+use crate::backends::decisions::{Decisions, Switches};
 use crate::backends::keys::{Part, PartKind, SecretKey, ServerKeys, part};
 use crate::backends::options::Options;
 use crate::backends::parcel::single;
+use crate::backends::renewals::{Model, Overgrown};
 use crate::backends::slots::{OnSlots, check_slots, evaluates};
 use crate::bootstrapping::{
-    self, BootstrapKeyFile, BootstrapKeys, BootstrapPlan, Bootstrapper, BootstrappingEvaluator, Footprint,
-    MAX_MAGNITUDE, Mode, Preset, WithBootstrapping,
+    self, BootstrapKeyFile, BootstrapKeys, BootstrapPlan, Bootstrapper, BootstrappingEvaluator, Footprint, Mode,
+    Preset, WithBootstrapping,
 };
 use crate::circuits::recorder::CircuitUsage;
-use crate::circuits::renewing::{Renewable, Renewal, Renewing};
+use crate::circuits::renewing::Renewing;
 use crate::cost::price::{Party, Price};
 use crate::cost::slots::{PROCESS_BYTES, SlotDraft, Slots};
 use crate::cost::work::Work;
 use crate::graph::dag::Graph;
+use crate::lowering::decisions::Decide;
 use crate::lowering::error::CompileError;
 use crate::lowering::layout::Layout;
-use crate::lowering::nodes::{Approximations, Lowering, Source};
+use crate::lowering::nodes::{Approximations, Lowering};
 use crate::lowering::recording::{Recording, Renewed, slots_of};
 use crate::schemes::ckks;
-use crate::schemes::ckks::model::{ModelVector, NoiseModel};
-use crate::schemes::slots::SlotEvaluator;
-
-/// Bits from the expected largest error of a bootstrap to the bound that its result carries: bounds are up to two bits above, and
-/// expectations are right to about one (`docs/bootstrapping.md`, "The error of a result").
-const BOUND_BITS: f64 = 3.0;
+use crate::switching::{SchemeSwitch, Steps};
 
 /// How often polynomials are made more precise.
 const MOST_ROUNDS: usize = 4;
@@ -66,16 +64,19 @@ const KEYS_AT_ONCE: u64 = 4;
 pub struct CkksBootstrapping;
 
 /// Parameters of CKKS with bootstraps for a graph.
-struct DeepPlan {
-    parameters: bootstrapping::Parameters,
-    ckks: ckks::Parameters,
-    on: OnSlots,
+pub(super) struct DeepPlan {
+    pub(super) parameters: bootstrapping::Parameters,
+    pub(super) ckks: ckks::Parameters,
+    pub(super) on: OnSlots,
+    /// How comparisons are decided, where they are.
+    pub(super) switches: Option<Switches>,
 }
 
 /// The server half.
-struct DeepServer {
-    plan: Arc<DeepPlan>,
-    ev: BootstrappingEvaluator,
+pub(super) struct DeepServer {
+    pub(super) plan: Arc<DeepPlan>,
+    pub(super) ev: BootstrappingEvaluator,
+    pub(super) switch: Option<SchemeSwitch>,
 }
 
 impl DeepPlan {
@@ -84,9 +85,9 @@ impl DeepPlan {
     /// # Errors
     /// [`CompileError::Precision`] with the nearest precision that is possible; an intermediate result that may be too large to be
     /// bootstrapped; what the graph cannot have in slots.
-    fn search(graph: &Arc<Graph>, options: &Options) -> Result<Self> {
+    pub(super) fn search(graph: &Arc<Graph>, options: &Options, steps: Option<Steps>) -> Result<Self> {
         let precision = options.precision_of(graph);
-        let nearest = match Self::within(graph, options, precision)? {
+        let nearest = match Self::within(graph, options, precision, steps)? {
             Ok(plan) => return Ok(plan),
             Err(bound) => bound,
         };
@@ -96,7 +97,7 @@ impl DeepPlan {
             if nearest.is_finite() { (nearest / MARGIN, WIDER) } else { (precision * MUCH_WIDER, MUCH_WIDER) };
         for _ in 0..WIDER_ROUNDS {
             let nearest = in_few_digits(wider);
-            if Self::within(graph, options, nearest)?.is_ok() {
+            if Self::within(graph, options, nearest, steps)?.is_ok() {
                 return Err(CompileError::Precision { wanted: precision, nearest, reason: reason.to_owned() }.into());
             }
             wider *= factor;
@@ -104,8 +105,14 @@ impl DeepPlan {
         Err(Error::parameter("precision", precision, format!("a much larger one: {reason}")))
     }
 
-    /// The first preset with which the bounds are within a precision, or the smallest bound that was found.
-    fn within(graph: &Arc<Graph>, options: &Options, precision: f64) -> Result<std::result::Result<Self, f64>> {
+    /// The first preset with which the bounds are within a precision, or the smallest bound that was found. Comparisons are decided
+    /// in so many steps, or by polynomials of signs.
+    pub(super) fn within(
+        graph: &Arc<Graph>,
+        options: &Options,
+        precision: f64,
+        steps: Option<Steps>,
+    ) -> Result<std::result::Result<Self, f64>> {
         let presets: &[Preset] = match options.security {
             Security::None => &[Preset::Toy],
             Security::Bits128 => &[Preset::N16, Preset::N16Precise],
@@ -118,11 +125,12 @@ impl DeepPlan {
         for preset in presets {
             let slots = slots_of(graph).min(1 << preset.spec().log_slots);
             let parameters = preset.spec_for(slots.ilog2())?.build()?;
+            let switches = steps.map(|steps| Switches::new(&parameters, options.security, steps)).transpose()?;
             let error = precision * SHARE_OF_APPROXIMATIONS;
             let mut approximations = Approximations::of_reals(error, options.dead_zone);
             let mut last = f64::INFINITY;
             for _ in 0..MOST_ROUNDS {
-                let plan = Self::with(graph, parameters.clone(), slots, approximations)?;
+                let plan = Self::with(graph, parameters.clone(), slots, approximations, switches.clone())?;
                 let bound = match plan.predicted() {
                     Ok(bounds) => bounds.largest(),
                     Err(error) if error.downcast_ref() == Some(&Overgrown) => f64::INFINITY,
@@ -146,98 +154,34 @@ impl DeepPlan {
     ///
     /// # Errors
     /// Operations that slots do not have.
-    fn with(
+    pub(super) fn with(
         graph: &Arc<Graph>,
         parameters: bootstrapping::Parameters,
         slots: usize,
         approximations: Approximations,
+        switches: Option<Switches>,
     ) -> Result<Self> {
-        let recording = Recording::with_bootstraps(graph, slots, approximations, parameters.levels_left())?;
+        let (levels, decides) = (parameters.levels_left(), switches.is_some());
+        let recording = Recording::with_bootstraps(graph, slots, approximations, levels, decides)?;
         let ckks = parameters.ckks()?;
-        Ok(Self { parameters, ckks, on: OnSlots::new(Arc::clone(graph), approximations, recording) })
+        Ok(Self { parameters, ckks, on: OnSlots::new(Arc::clone(graph), approximations, recording), switches })
     }
 
     /// The bounds of a graph as its noise is predicted.
     ///
     /// # Errors
     /// An intermediate result that may be too large to be bootstrapped.
-    fn predicted(&self) -> Result<Bounds> {
+    pub(super) fn predicted(&self) -> Result<Bounds> {
         let model = Model::new(self.parameters.clone(), None)?;
         let (graph, slots, approximations) = (&self.on.graph, self.on.recording.slots, self.on.approximations);
         let mut nodes = vec![None; graph.nodes().len()];
         let (mut source, ev) = (model.source(slots, None), Renewing::new(&model.noise, &model));
+        let decisions = self.switches.as_ref().map(|switches| Decisions { model: &model, switches });
+        let decider = decisions.as_ref().map(|decisions| decisions as &dyn Decide<_>);
         let outputs = Lowering::new(&ev, graph, slots, approximations, &mut source)
+            .with_decider(decider)
             .run(|node, parts, _: &Layout| nodes[node] = Some(model.bound(parts)))?;
         Ok(Bounds { nodes, outputs: outputs.iter().map(|output| model.bound(&output.parts)).collect() })
-    }
-}
-
-/// An intermediate result that would be small enough to be bootstrapped, but for the bound on its error.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error(
-    "an intermediate result has an error bound above {MAX_MAGNITUDE}, and cannot be bootstrapped: use a larger precision="
-)]
-struct Overgrown;
-
-impl SchemeError for Overgrown {}
-
-/// The noise of CKKS with bootstraps.
-struct Model {
-    noise: NoiseModel,
-    parameters: bootstrapping::Parameters,
-    /// The expected largest error of a bootstrap of numbers up to 1.
-    expected: f64,
-}
-
-impl Model {
-    /// The model of parameters, with the noise of this seed, or none.
-    ///
-    /// # Errors
-    /// None of parameters that were built.
-    fn new(parameters: bootstrapping::Parameters, seed: Option<&Seed>) -> Result<Self> {
-        let expected = libm::exp2(-BootstrapPlan::new(&parameters)?.precision_bits(Mode::Real));
-        Ok(Self { noise: NoiseModel::new(parameters.ckks()?, seed), parameters, expected })
-    }
-
-    /// The inputs of nodes, or zeros.
-    fn source<'a>(
-        &'a self,
-        slots: usize,
-        inputs: Option<(&'a [usize], &'a [Vec<f64>])>,
-    ) -> impl Source<Renewable<ModelVector>> + 'a {
-        Renewed(Modelled { model: &self.noise, level: self.parameters.output_level(), slots, inputs })
-    }
-
-    /// The largest bound on the errors of vectors.
-    fn bound(&self, parts: &[Renewable<ModelVector>]) -> f64 {
-        parts.iter().map(|part| self.noise.error_bound(part.best())).fold(0.0, f64::max)
-    }
-}
-
-impl Renewal<NoiseModel> for Model {
-    fn left(&self, ev: &NoiseModel, x: &ModelVector) -> usize {
-        ev.level(x).saturating_sub(self.parameters.input_level())
-    }
-
-    fn most(&self) -> usize {
-        self.parameters.levels_left()
-    }
-
-    fn renew(&self, ev: &NoiseModel, x: &ModelVector) -> Result<ModelVector> {
-        let size = x.range().magnitude() + ev.error_bound(x);
-        if size.is_nan() || size > MAX_MAGNITUDE {
-            if x.range().magnitude() <= MAX_MAGNITUDE {
-                return Err(Overgrown.into());
-            }
-            let found = format!("an intermediate result of up to {size:e}");
-            let needed = format!("at most {MAX_MAGNITUDE}, to be bootstrapped: narrow the ranges of inputs, or scale");
-            return Err(Error::parameter("magnitude", found, needed));
-        }
-        // Larger messages are divided by a power of two on their way.
-        let expected = self.expected * libm::exp2(libm::log2(size).ceil().max(0.0));
-        // The largest of n normal numbers is about sqrt(2 ln n) deviations.
-        let deviations = (2.0 * libm::log(ev.slots(x).max(2) as f64)).sqrt();
-        ev.renewed(x, self.parameters.output_level(), expected / deviations, expected * libm::exp2(BOUND_BITS))
     }
 }
 
@@ -250,8 +194,8 @@ impl Backend for CkksBootstrapping {
         false
     }
 
-    fn unless(&self) -> Option<&'static str> {
-        Some("ckks")
+    fn unless(&self, _: &Graph) -> &'static [&'static str] {
+        &["ckks"]
     }
 
     fn evaluates(&self, graph: &Graph, at: usize) -> bool {
@@ -259,13 +203,13 @@ impl Backend for CkksBootstrapping {
     }
 
     fn plan(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Arc<dyn Plan>> {
-        Ok(Arc::new(DeepPlan::search(graph, options)?))
+        Ok(Arc::new(DeepPlan::search(graph, options, None)?))
     }
 
     fn read(&'static self, graph: &Arc<Graph>, record: &Record) -> Result<Arc<dyn Plan>> {
         let parameters = bootstrapping::Parameters::from_bytes(&(), &record.bytes()?)?;
         check_slots(record.slots, parameters.slots())?;
-        Ok(Arc::new(DeepPlan::with(graph, parameters, record.slots, record.approximations()?)?))
+        Ok(Arc::new(DeepPlan::with(graph, parameters, record.slots, record.approximations()?, None)?))
     }
 }
 
@@ -364,7 +308,9 @@ impl Plan for DeepPlan {
         let model = Model::new(self.parameters.clone(), Some(seed))?;
         let nodes = self.on.graph.inputs();
         let mut source = model.source(self.on.recording.slots, Some((&nodes, inputs)));
-        let parts = self.on.run(&Renewing::new(&model.noise, &model), &mut source)?.concat();
+        let decisions = self.switches.as_ref().map(|switches| Decisions { model: &model, switches });
+        let decider = decisions.as_ref().map(|decisions| decisions as &dyn Decide<_>);
+        let parts = self.on.run(&Renewing::new(&model.noise, &model), &mut source, decider)?.concat();
         let values: Vec<Vec<f64>> = parts.iter().map(|part| part.best().values().to_vec()).collect();
         let errors: Vec<f64> = parts.iter().map(|part| model.bound(slice::from_ref(part))).collect();
         self.on.unpacked(&values, &errors)
@@ -373,17 +319,22 @@ impl Plan for DeepPlan {
 
 impl DeepPlan {
     /// The keys of the function beside those of bootstraps.
-    fn request(&self) -> Result<ckks::KeyRequest> {
+    pub(super) fn request(&self) -> Result<ckks::KeyRequest> {
         self.on.recording.usage.key_request(self.parameters.output_level())
     }
 }
 
 impl DeepServer {
-    fn new(plan: Arc<DeepPlan>, keys: &ServerKeys) -> Result<Self> {
-        let BootstrapKeyFile { context, parameters, keys } = keys.get(0)?;
-        let bootstrapper = Arc::new(Bootstrapper::new(context, parameters, Arc::clone(keys), Mode::Real)?);
-        let ev = ckks::Evaluator::new(context, Arc::clone(&keys.evaluation))?.with_bootstrapping(bootstrapper)?;
-        Ok(Self { plan, ev })
+    pub(super) fn new(plan: Arc<DeepPlan>, keys: &ServerKeys) -> Result<Self> {
+        let BootstrapKeyFile { context, parameters, keys: own } = keys.get(0)?;
+        let bootstrapper = Arc::new(Bootstrapper::new(context, parameters, Arc::clone(own), Mode::Real)?);
+        let evaluation = Arc::clone(&own.evaluation);
+        let switch = match &plan.switches {
+            Some(switches) => Some(switches.switch(Arc::clone(&bootstrapper), keys)?),
+            None => None,
+        };
+        let ev = ckks::Evaluator::new(context, evaluation)?.with_bootstrapping(bootstrapper)?;
+        Ok(Self { plan, ev, switch })
     }
 }
 
@@ -392,7 +343,8 @@ impl Running for DeepServer {
         let (on, context) = (&self.plan.on, self.ev.evaluator().context());
         let ckks::Ciphertexts(inputs) = ckks::Ciphertexts::from_bytes(context, single(inputs)?)?;
         let mut source = Renewed(on.stored(inputs, ckks::Ciphertext::slots)?);
-        let outputs = on.run(&Renewing::new(self.ev.evaluator(), self.ev.renewal()), &mut source)?;
+        let decider = self.switch.as_ref().map(|switch| switch as &dyn Decide<_>);
+        let outputs = on.run(&Renewing::new(self.ev.evaluator(), self.ev.renewal()), &mut source, decider)?;
         let outputs = outputs.into_iter().flatten().map(|part| part.best().clone()).collect();
         Ok(vec![ckks::Ciphertexts(outputs).to_bytes(context, Form::Packed)])
     }
@@ -462,7 +414,7 @@ mod tests {
     fn deep_functions_run_with_the_bootstraps_that_were_planned() {
         let options = Options { precision: Some(1e-2), ..toy("ckks-bootstrapping") };
         let graph = Arc::new(deep_graph());
-        let plan = Arc::new(DeepPlan::search(&graph, &options).expect("a plan"));
+        let plan = Arc::new(DeepPlan::search(&graph, &options, None).expect("a plan"));
         let bounds = plan.predicted().expect("bounds");
         let (outline, bound) = (plan.outline(Some(&bounds)).expect("steps"), bounds.largest());
         let bootstraps: usize = outline.steps.iter().map(|step| step.bootstraps).sum();
@@ -524,10 +476,10 @@ mod tests {
         let y = graph.push(Operation::Binary(Binary::Maximum, x, z), "").expect("a maximum");
         graph.finish(vec![y]).expect("an output");
         let (graph, options) = (Arc::new(graph), Options { precision: Some(1e-3), ..toy("ckks-bootstrapping") });
-        let error = DeepPlan::search(&graph, &options).err().expect("a precision that is not possible");
+        let error = DeepPlan::search(&graph, &options, None).err().expect("a precision that is not possible");
         let Some(CompileError::Precision { nearest, .. }) = error.downcast_ref() else { panic!("{error}") };
         assert!(*nearest > 1e-3, "{error}");
-        assert!(DeepPlan::search(&graph, &Options { precision: Some(*nearest), ..options }).is_ok(), "{error}");
+        assert!(DeepPlan::search(&graph, &Options { precision: Some(*nearest), ..options }, None).is_ok(), "{error}");
     }
 
     #[test]

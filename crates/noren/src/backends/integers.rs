@@ -246,7 +246,7 @@ impl<S: Scheme> Running for IntegerServer<S> {
         let (on, context) = (&self.plan.on, self.ev.context());
         let Ciphertexts(inputs) = Ciphertexts::<S>::from_bytes(context, single(inputs)?)?;
         let mut source = on.stored(inputs, |ciphertext| ciphertext.parameters().row_slots())?;
-        let outputs = in_pool(&self.ev, || on.run(&self.ev, &mut source))?.concat();
+        let outputs = in_pool(&self.ev, || on.run(&self.ev, &mut source, None))?.concat();
         Ok(vec![Ciphertexts::<S>(outputs).to_bytes(context, Form::Packed)])
     }
 }

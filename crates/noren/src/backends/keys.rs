@@ -112,6 +112,12 @@ impl<P: Purpose> Key<P> {
         Self { parts, purpose: PhantomData }
     }
 
+    /// The same with one object more.
+    pub(super) fn with(mut self, part: Arc<dyn Part>) -> Self {
+        self.parts.push(part);
+        self
+    }
+
     /// The kinds of its objects.
     #[must_use]
     pub fn kinds(&self) -> Vec<Kind> {

@@ -10,6 +10,8 @@
 //! | `options` | [`Options`]: what the caller chooses |
 //! | `keys`, `parcel` | keys of plans, and what travels between the halves |
 //! | `ckks`, `ckks_bootstrapping` | real numbers in slots, with an error bound |
+//! | `ckks_switching` | the same, with comparisons that are decided |
+//! | `renewals`, `decisions` | the noise of bootstraps; comparisons by TFHE |
 //! | `integers`, `bgv`, `bfv` | integers in slots |
 //! | `tfhe` | integers and truth values one by one |
 //! | `slots` | what backends on slots have in common |
@@ -19,17 +21,20 @@ mod bfv;
 mod bgv;
 mod ckks;
 pub(crate) mod ckks_bootstrapping;
+mod ckks_switching;
+pub(crate) mod decisions;
 mod integers;
 pub(crate) mod keys;
 pub(crate) mod options;
 pub(crate) mod parcel;
+mod renewals;
 mod slots;
 pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tfhe;
 
-pub use backend::{Backend, Bounds, Outcome, Outline, Plan, Record, Running, Step};
+pub use backend::{Backend, Bounds, Decisions, Outcome, Outline, Plan, Record, Running, Step};
 pub use keys::{Key, Part, PartKind, SecretKey, ServerKeys, part};
 pub use options::Options;
 pub use parcel::{Function, Inputs, KeysOfServer, Outputs, Parcel, Purpose, Secrets};

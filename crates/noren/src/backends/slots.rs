@@ -10,6 +10,7 @@ use crate::cost::slots::{SlotDraft, Slots};
 use crate::graph::dag::Graph;
 use crate::graph::operation::{Binary, Element, Operation, Reduction};
 use crate::graph::shape::indices;
+use crate::lowering::decisions::Decide;
 use crate::lowering::layout::Layout;
 use crate::lowering::nodes::{Approximations, Lowering, Output, Shared, Source};
 use crate::lowering::recording::{Recording, Stored};
@@ -29,8 +30,9 @@ pub(super) fn evaluates(graph: &Graph, at: usize, reals: bool) -> bool {
     match &node.operation {
         Operation::Input { .. } | Operation::Constant { .. } | Operation::Gather { .. } | Operation::Select(..) => true,
         Operation::MatMul { .. } | Operation::Polynomial(..) => true,
-        Operation::Function { .. } => reals,
+        Operation::Function { .. } | Operation::Sort(..) => reals,
         Operation::Table { .. } => !reals,
+        Operation::ArgMax(..) => false,
         Operation::Unary(..) => true,
         Operation::Reduce(kind, ..) => reals || matches!(kind, Reduction::Sum | Reduction::Product),
         Operation::Binary(kind, ..) => match kind {
@@ -52,7 +54,8 @@ impl OnSlots {
     /// What a file holds, with the bytes of parameters.
     pub(super) fn record(&self, parameters: &[u8]) -> Record {
         let Approximations { error, dead_zone, .. } = self.approximations;
-        Record { parameters: Record::hexadecimal(parameters), slots: self.recording.slots, error, dead_zone }
+        let parameters = Record::hexadecimal(parameters);
+        Record { parameters, slots: self.recording.slots, error, dead_zone, decisions: None }
     }
 
     /// A recorded graph, for its price.
@@ -128,9 +131,11 @@ impl OnSlots {
         &self,
         ev: &E,
         source: &mut dyn Source<E::Ciphertext>,
+        decider: Option<&dyn Decide<E::Ciphertext>>,
     ) -> Result<Vec<Vec<E::Ciphertext>>> {
         let recording = &self.recording;
-        let lowering = Lowering::new(ev, &self.graph, recording.slots, self.approximations, source);
+        let lowering =
+            Lowering::new(ev, &self.graph, recording.slots, self.approximations, source).with_decider(decider);
         let outputs: Vec<Output<_>> = lowering.run(|_, _, _| {})?;
         let moved = outputs.iter().zip(&recording.layouts).find(|(found, known)| found.layout != **known);
         if let Some((found, known)) = moved {

@@ -9,6 +9,7 @@ use crate::backends::bfv::BFV;
 use crate::backends::bgv::BGV;
 use crate::backends::ckks::Ckks;
 use crate::backends::ckks_bootstrapping::CkksBootstrapping;
+use crate::backends::ckks_switching::CkksSwitching;
 use crate::backends::options::Options;
 use crate::backends::tfhe::Tfhe;
 use crate::graph::dag::Graph;
@@ -27,7 +28,7 @@ impl Default for Backends<'_> {
 
 impl Backends<'_> {
     /// All of them.
-    pub const ALL: Backends<'static> = Backends(&[&Ckks, &CkksBootstrapping, &BGV, &BFV, &Tfhe]);
+    pub const ALL: Backends<'static> = Backends(&[&Ckks, &CkksBootstrapping, &CkksSwitching, &BGV, &BFV, &Tfhe]);
 
     /// Their names.
     #[must_use]
@@ -81,9 +82,9 @@ impl Backends<'_> {
                 let needed =
                     format!("real numbers: scheme=\"{name}\" computes with integers too, within an error bound");
                 Err(Error::parameter("scheme", "integers, which are to be exact", needed))
-            } else if let Some(cheaper) = backend.unless().filter(|cheaper| has_plan(cheaper)) {
+            } else if let Some(cheaper) = backend.unless(graph).iter().find(|cheaper| has_plan(cheaper)) {
                 let found = format!("a function that scheme=\"{cheaper}\" has the levels for");
-                Err(Error::parameter("scheme", found, "a deeper one: bootstraps only take time here"))
+                Err(Error::parameter("scheme", found, "a deeper one: what this scheme has more only takes time here"))
             } else {
                 self.plan(backend, graph, options)
             };

@@ -96,6 +96,15 @@ impl Context<'_> {
             }
             Operation::MatMul { of, columns, matrix } => self.matrix(&nodes[*of], *columns, matrix),
             Operation::Reduce(kind, of, axes) => self.reduce(*kind, &nodes[*of], axes),
+            Operation::Sort(of, axis) => {
+                let node = &nodes[*of];
+                self.extent(node, *axis)?;
+                Ok((node.shape.clone(), node.element, node.range))
+            }
+            Operation::ArgMax(of, axis) => {
+                let last = self.extent(&nodes[*of], *axis)? - 1;
+                Ok((without(&nodes[*of].shape, &[*axis]), Element::Integer, Interval::new(0.0, last as f64)))
+            }
             Operation::Polynomial(of, coefficients) => {
                 let node = &nodes[*of];
                 self.check_number(node)?;
@@ -233,6 +242,13 @@ impl Context<'_> {
             }
             Reduction::Maximum | Reduction::Minimum => (shape, node.element, node.range),
         })
+    }
+
+    /// How many numbers there are along an axis.
+    fn extent(&self, node: &Node, axis: usize) -> Result<usize> {
+        self.check_number(node)?;
+        let extent = node.shape.get(axis).copied();
+        extent.ok_or_else(|| self.operands(format!("axis {axis} of {}", describe(node)), "one of its axes".to_owned()))
     }
 
     fn check_number(&self, node: &Node) -> Result<()> {

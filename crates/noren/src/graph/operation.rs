@@ -70,6 +70,10 @@ pub enum Operation {
     },
     /// One number from all along some axes, which the result has no more.
     Reduce(Reduction, usize, Vec<usize>),
+    /// The elements in ascending order along an axis.
+    Sort(usize, usize),
+    /// The place of the largest element along an axis, the first of several, which the result has no more.
+    ArgMax(usize, usize),
     /// `sum_k coefficients[k] x^k` of each element.
     Polynomial(usize, Vec<f64>),
     /// A smooth function of each element, within an absolute error.
@@ -291,6 +295,8 @@ impl Operation {
             | Self::Unary(_, of)
             | Self::MatMul { of, .. }
             | Self::Reduce(_, of, _)
+            | Self::Sort(of, _)
+            | Self::ArgMax(of, _)
             | Self::Polynomial(of, _)
             | Self::Function { of, .. }
             | Self::Table { of, .. } => vec![of],
@@ -308,6 +314,8 @@ impl Operation {
             | Self::Unary(_, of)
             | Self::MatMul { of, .. }
             | Self::Reduce(_, of, _)
+            | Self::Sort(of, _)
+            | Self::ArgMax(of, _)
             | Self::Polynomial(of, _)
             | Self::Function { of, .. }
             | Self::Table { of, .. } => *of = name(*of),
@@ -339,6 +347,8 @@ impl Operation {
             Self::Select(..) => "where".to_owned(),
             Self::MatMul { .. } => "matmul".to_owned(),
             Self::Reduce(kind, _, _) => format!("{} over axes", kebab(kind)),
+            Self::Sort(..) => "sort".to_owned(),
+            Self::ArgMax(..) => "argmax".to_owned(),
             Self::Polynomial(_, coefficients) => format!("polynomial of degree {}", coefficients.len().max(1) - 1),
             Self::Function { name, .. } => kebab(name),
             Self::Table { values, .. } => format!("table of {}", values.len()),

@@ -76,6 +76,22 @@ impl Graph {
                 }
                 result.into_iter().map(|total| total.unwrap_or(0.0)).collect()
             }
+            Operation::Sort(of, axis) => {
+                let mut result = values[*of].clone();
+                for line in lines(&node.shape, *axis) {
+                    let mut sorted: Vec<f64> = line.iter().map(|&at| result[at]).collect();
+                    sorted.sort_by(f64::total_cmp);
+                    line.iter().zip(sorted).for_each(|(&at, x)| result[at] = x);
+                }
+                result
+            }
+            Operation::ArgMax(of, axis) => {
+                let place = |line: Vec<usize>| {
+                    let x = |place: usize| values[*of][line[place]];
+                    (1..line.len()).fold(0, |best, place| if x(place) > x(best) { place } else { best }) as f64
+                };
+                lines(&self.node(*of).shape, *axis).map(place).collect()
+            }
             Operation::Polynomial(of, coefficients) => {
                 each(*of, &|x| coefficients.iter().rev().fold(0.0, |value, c| value * x + c))
             }
@@ -85,6 +101,13 @@ impl Graph {
             }
         }
     }
+}
+
+/// The positions of the elements along an axis, for each index of the other axes in their order.
+fn lines(shape: &[usize], axis: usize) -> impl Iterator<Item = Vec<usize>> + '_ {
+    let (extent, step) = (shape[axis], shape[axis + 1..].iter().product::<usize>());
+    let starts = (0..size(shape).unwrap_or(0)).filter(move |at| at / step % extent == 0);
+    starts.map(move |start| (0..extent).map(|place| start + place * step).collect())
 }
 
 fn check(what: &'static str, found: usize, needed: usize) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Comparisons of real numbers, and what follows from them, by approximate signs.
+//! Comparisons of real numbers, and what follows from them, by approximate signs where nothing decides them.
 
 use std::sync::{Arc, PoisonError};
 
@@ -7,13 +7,23 @@ use noren_rlwe::error::Result;
 use crate::circuits::polynomial::Polynomial;
 use crate::graph::interval::{Interval, power_of_two_above};
 use crate::graph::operation::{Binary, Element};
+use crate::lowering::decisions::{Decide, Decided};
 use crate::lowering::elementwise::Shaped;
+use crate::lowering::error::CompileError;
 use crate::lowering::nodes::{Lowering, Shared};
 use crate::lowering::number::Number;
 use crate::lowering::signs::Signs;
 use crate::lowering::value::{Operand, Value};
 
-impl<E: Shared> Lowering<'_, E> {
+/// How `x [x > 0]` is found.
+pub(super) enum Excesses<'a, C> {
+    /// By decisions.
+    Decided(&'a dyn Decide<C>),
+    /// By approximate signs of numbers up to a size.
+    Approximate(f64, Arc<Signs>),
+}
+
+impl<'a, E: Shared> Lowering<'a, E> {
     /// Whether a relation holds, 1 or 0, of numbers that are not closer than the dead zone.
     pub(super) fn comparison(
         &mut self,
@@ -33,12 +43,17 @@ impl<E: Shared> Lowering<'_, E> {
         self.check_real(at)?;
         let difference = self.difference(at, a, b)?;
         let zone = self.dead_zone(at)?;
-        let size = unit(difference.bounds);
-        let signs = self.signs(Some((zone / size).min(0.5)), 2.0 * self.approximations.error)?;
-        let parts = self.side_by_side(difference.parts.len(), |part| {
-            let step = self.sign_of(&difference.parts[part], size, &signs, true)?;
-            Ok(self.ev.with_errors(step, &[], signs.error() / 2.0))
-        })?;
+        let count = difference.parts.len();
+        let parts = if let Some(decider) = self.decider {
+            self.side_by_side(count, |part| self.stepped(at, decider, &difference.parts[part]))?
+        } else {
+            let size = unit(difference.bounds);
+            let signs = self.signs(Some((zone / size).min(0.5)), 2.0 * self.approximations.error)?;
+            self.side_by_side(count, |part| {
+                let step = self.sign_of(&difference.parts[part], size, &signs, true)?;
+                Ok(self.ev.with_errors(step, &[], signs.error() / 2.0))
+            })?
+        };
         let layout = difference.layout.clone().blurred();
         Ok(Operand::Value(self.made(parts, layout, Interval::new(0.0, 1.0)).into()))
     }
@@ -60,12 +75,17 @@ impl<E: Shared> Lowering<'_, E> {
     pub(super) fn sign(&mut self, at: usize, x: Shaped<E>) -> Result<Operand<E::Ciphertext>> {
         self.check_real(at)?;
         let x = self.value(x, None)?;
-        let (zone, size) = (self.dead_zone(at)?, unit(x.bounds));
-        let signs = self.signs(Some((zone / size).min(0.5)), self.approximations.error)?;
-        let parts = self.side_by_side(x.parts.len(), |part| {
-            let sign = self.sign_of(&x.parts[part], size, &signs, false)?;
-            Ok(self.ev.with_errors(sign, &[], signs.error()))
-        })?;
+        let zone = self.dead_zone(at)?;
+        let parts = if let Some(decider) = self.decider {
+            self.side_by_side(x.parts.len(), |part| self.as_sign(&self.stepped(at, decider, &x.parts[part])?))?
+        } else {
+            let size = unit(x.bounds);
+            let signs = self.signs(Some((zone / size).min(0.5)), self.approximations.error)?;
+            self.side_by_side(x.parts.len(), |part| {
+                let sign = self.sign_of(&x.parts[part], size, &signs, false)?;
+                Ok(self.ev.with_errors(sign, &[], signs.error()))
+            })?
+        };
         Ok(Operand::Value(self.made(parts, x.layout.clone(), Interval::new(-1.0, 1.0)).into()))
     }
 
@@ -76,14 +96,18 @@ impl<E: Shared> Lowering<'_, E> {
         if x.bounds.low >= 0.0 {
             return Ok(Operand::Value(x));
         }
-        let size = unit(x.bounds);
-        let signs = self.signs(None, self.approximations.error / size)?;
-        let error = size * signs.product_error();
-        let parts = self.side_by_side(x.parts.len(), |part| {
-            let x = &x.parts[part];
-            let product = self.ev.mul(x, &self.sign_of(x, size, &signs, false)?)?;
-            Ok(self.ev.with_errors(product, &[], error))
-        })?;
+        let parts = if let Some(decider) = self.decider {
+            self.side_by_side(x.parts.len(), |part| self.magnitude_decided(decider, &x.parts[part]))?
+        } else {
+            let size = unit(x.bounds);
+            let signs = self.signs(None, self.approximations.error / size)?;
+            let error = size * signs.product_error();
+            self.side_by_side(x.parts.len(), |part| {
+                let x = &x.parts[part];
+                let product = self.ev.mul(x, &self.sign_of(x, size, &signs, false)?)?;
+                Ok(self.ev.with_errors(product, &[], error))
+            })?
+        };
         Ok(Operand::Value(self.made(parts, x.layout.clone(), x.bounds.abs()).into()))
     }
 
@@ -100,13 +124,8 @@ impl<E: Shared> Lowering<'_, E> {
             return self.combined(at, Binary::Add, b, (at, excess));
         }
         let difference = self.difference(at, a.clone(), b.clone())?;
-        let (size, signs) = self.signs_of_differences(at, difference.bounds)?;
-        let error = size * signs.product_error() / 2.0;
-        let parts = self.side_by_side(difference.parts.len(), |part| {
-            let x = &difference.parts[part];
-            let product = self.ev.mul(x, &self.sign_of(x, size, &signs, true)?)?;
-            Ok(self.ev.with_errors(product, &[], error))
-        })?;
+        let way = self.excesses(at, difference.bounds)?;
+        let parts = self.side_by_side(difference.parts.len(), |part| self.excess(&difference.parts[part], &way))?;
         let bounds = Interval::new(0.0, difference.bounds.high.max(0.0));
         let excess = Operand::Value(self.made(parts, difference.layout.clone(), bounds).into());
         match kind {
@@ -122,23 +141,69 @@ impl<E: Shared> Lowering<'_, E> {
         a: &E::Ciphertext,
         b: &E::Ciphertext,
         bounds: Interval,
-        (size, signs): &(f64, Arc<Signs>),
+        way: &Excesses<'_, E::Ciphertext>,
     ) -> Result<E::Ciphertext> {
-        let difference = self.ev.sub(a, b)?;
-        let excess = self.ev.mul(&difference, &self.sign_of(&difference, *size, signs, true)?)?;
-        let excess = self.ev.with_errors(excess, &[], size * signs.product_error() / 2.0);
+        let excess = self.excess(&self.ev.sub(a, b)?, way)?;
         let result = if kind == Binary::Maximum { self.ev.add(b, &excess)? } else { self.ev.sub(a, &excess)? };
         Ok(self.ev.with_range(result, bounds.into()))
     }
 
-    /// The largest difference, and signs with which half of differences times them have the error of approximations.
+    /// How excesses of differences within these bounds are found: with signs, half of differences times them have the error of
+    /// approximations.
     ///
     /// # Errors
     /// Integers, which have no approximate signs.
-    pub(super) fn signs_of_differences(&self, at: usize, bounds: Interval) -> Result<(f64, Arc<Signs>)> {
+    pub(super) fn excesses(&self, at: usize, bounds: Interval) -> Result<Excesses<'a, E::Ciphertext>> {
         self.check_real(at)?;
+        if let Some(decider) = self.decider {
+            return Ok(Excesses::Decided(decider));
+        }
         let size = unit(bounds);
-        Ok((size, self.signs(None, 2.0 * self.approximations.error / size)?))
+        Ok(Excesses::Approximate(size, self.signs(None, 2.0 * self.approximations.error / size)?))
+    }
+
+    /// `x [x > 0]`. Numbers in the dead zone of a decision may become 0 or stay, which the error bound counts.
+    fn excess(&self, x: &E::Ciphertext, way: &Excesses<'_, E::Ciphertext>) -> Result<E::Ciphertext> {
+        let (above, error) = self.above(x, way)?;
+        Ok(self.ev.with_errors(self.ev.mul(x, &above)?, &[], error))
+    }
+
+    /// Whether numbers are above 0, 1 or 0, and a bound on the error of their products with it.
+    pub(super) fn above(&self, x: &E::Ciphertext, way: &Excesses<'_, E::Ciphertext>) -> Result<(E::Ciphertext, f64)> {
+        match way {
+            Excesses::Decided(decider) => {
+                let Decided { result, dead_zone } = decider.is_positive(x)?;
+                Ok((result, dead_zone))
+            }
+            Excesses::Approximate(size, signs) => {
+                Ok((self.sign_of(x, *size, signs, true)?, size * signs.product_error() / 2.0))
+            }
+        }
+    }
+
+    /// Whether numbers are above 0, with the dead zone that was stated.
+    ///
+    /// # Errors
+    /// [`CompileError::DeadZone`] if numbers outside of it may be decided either way.
+    fn stepped(&self, at: usize, decider: &dyn Decide<E::Ciphertext>, x: &E::Ciphertext) -> Result<E::Ciphertext> {
+        let Decided { result, dead_zone: least } = decider.is_positive(x)?;
+        let stated = self.dead_zone(at)?;
+        // Written so that what is not a number is refused.
+        if least <= stated {
+            return Ok(result);
+        }
+        Err(CompileError::DeadZone { place: self.graph.node(at).place.clone(), stated, least }.into())
+    }
+
+    /// What is 1 or 0 as 1 or -1: `2 x - 1`, which takes no level.
+    fn as_sign(&self, x: &E::Ciphertext) -> Result<E::Ciphertext> {
+        self.ev.add_scalar(&self.ev.add(x, x)?, E::Scalar::number(-1.0))
+    }
+
+    /// `|x|`. Numbers in the dead zone may become `-|x|`, which the error bound counts.
+    fn magnitude_decided(&self, decider: &dyn Decide<E::Ciphertext>, x: &E::Ciphertext) -> Result<E::Ciphertext> {
+        let Decided { result, dead_zone } = decider.is_positive(x)?;
+        Ok(self.ev.with_errors(self.ev.mul(x, &self.as_sign(&result)?)?, &[], 2.0 * dead_zone))
     }
 
     /// The sign of `x / size`, or whether it is positive, as a number from 0 to 1.
@@ -183,7 +248,7 @@ impl<E: Shared> Lowering<'_, E> {
         }
     }
 
-    fn dead_zone(&self, at: usize) -> Result<f64> {
+    pub(super) fn dead_zone(&self, at: usize) -> Result<f64> {
         self.approximations.dead_zone.filter(|zone| *zone > 0.0).ok_or_else(|| {
             self.refusal(
                 at,

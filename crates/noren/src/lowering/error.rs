@@ -44,6 +44,19 @@ pub enum CompileError {
         /// What limits them, and what is possible.
         reason: String,
     },
+    /// Comparisons that are decided right only for numbers further apart than the dead zone that was stated.
+    #[error(
+        "{}dead_zone {} was stated, the smallest that is possible is {}: state it, or narrow the ranges of inputs",
+        prefix(place), readable(*stated), readable(*least)
+    )]
+    DeadZone {
+        /// Where the function compares.
+        place: String,
+        /// The dead zone that was stated.
+        stated: f64,
+        /// The smallest one.
+        least: f64,
+    },
     /// A function that no scheme evaluates.
     #[error("no scheme evaluates the function.{}", reasons.iter().map(|(scheme, reason)| format!("\n{scheme}: {reason}")).collect::<String>())]
     Refused {

@@ -10,10 +10,13 @@
 //! | `reduce` | sums, products and extremes along axes |
 //! | `matrix`, `gather` | products with matrices; elements in another order |
 //! | `functions`, `comparisons`, `signs` | polynomials and smooth functions; comparisons by polynomials of signs |
+//! | `decisions` | comparisons that are decided in place of polynomials |
+//! | `orders` | sorting, and the places of the largest |
 //! | `recording` | a dry run: views of inputs, levels, keys, counts |
 //! | `error` | [`CompileError`]: what a graph asks for and does not get |
 
 mod comparisons;
+pub(crate) mod decisions;
 mod elementwise;
 pub(crate) mod error;
 mod functions;
@@ -22,6 +25,7 @@ pub(crate) mod layout;
 mod matrix;
 pub(crate) mod nodes;
 pub(crate) mod number;
+mod orders;
 pub(crate) mod recording;
 mod reduce;
 mod signs;

@@ -9,6 +9,7 @@ use crate::graph::dag::Graph;
 use crate::graph::interval::Interval;
 use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
 use crate::graph::shape::size;
+use crate::lowering::decisions::Decide;
 use crate::lowering::error::CompileError;
 use crate::lowering::layout::{Fill, Layout};
 use crate::lowering::number::Number;
@@ -76,6 +77,8 @@ pub(crate) struct Lowering<'a, E: SlotEvaluator> {
     /// Polynomials of signs, by the dead zone (none for products) and the error: several nodes need the same.
     pub(super) signs: Mutex<KnownSigns>,
     consumers: Vec<Vec<usize>>,
+    /// What decides comparisons, in place of polynomials of signs.
+    pub(super) decider: Option<&'a dyn Decide<E::Ciphertext>>,
 }
 
 impl<'a, E: Shared> Lowering<'a, E> {
@@ -87,7 +90,13 @@ impl<'a, E: Shared> Lowering<'a, E> {
         approximations: Approximations,
         source: &'a mut dyn Source<E::Ciphertext>,
     ) -> Self {
-        Self { ev, graph, slots, approximations, source, signs: Mutex::default(), consumers: graph.consumers() }
+        let (signs, consumers) = (Mutex::default(), graph.consumers());
+        Self { ev, graph, slots, approximations, source, signs, consumers, decider: None }
+    }
+
+    /// The same, whose comparisons are decided, if something decides them.
+    pub(crate) fn with_decider(self, decider: Option<&'a dyn Decide<E::Ciphertext>>) -> Self {
+        Self { decider, ..self }
     }
 
     /// Runs all nodes that an output depends on; `done` hears of the ciphertexts of each.
@@ -223,6 +232,15 @@ impl<'a, E: Shared> Lowering<'a, E> {
                 let range = self.graph.node(*of).range;
                 Operand::Value(self.tabulated(at, &x, range, |x| values[(x - *first as f64) as usize])?.into())
             }
+            Operation::Sort(of, axis) => {
+                let x = self.value((*of, operand(*of)?), None)?;
+                Operand::Value(self.sorted(at, x, *axis)?)
+            }
+            Operation::ArgMax(of, axis) => {
+                let x = self.value((*of, operand(*of)?), None)?;
+                let places = self.place_of_largest(at, &x, *axis)?;
+                Operand::Value(self.without_axes(&places, &[*axis]).into())
+            }
         })
     }
 
@@ -251,9 +269,13 @@ impl<'a, E: Shared> Lowering<'a, E> {
         if count > 1 {
             x = self.copies_reduced(kind, &x, count)?.into();
         }
+        Ok(Arc::new(self.without_axes(&x, axes)))
+    }
+
+    /// An array whose layout lacks some axes, with the names that its other axes have without them.
+    fn without_axes(&self, x: &Value<E::Ciphertext>, axes: &[usize]) -> Value<E::Ciphertext> {
         let name = |axis: usize| axis - axes.iter().filter(|&&gone| gone < axis).count();
-        let layout = x.layout.clone().renamed(name);
-        Ok(Arc::new(self.made(x.parts.clone(), layout, x.bounds)))
+        self.made(x.parts.clone(), x.layout.clone().renamed(name), x.bounds)
     }
 
     /// An operand as ciphertexts; those of an input in this layout, or in one that suits what follows.
@@ -317,6 +339,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
             let found = match &node.operation {
                 Operation::Reduce(_, _, reduced) => reduced.clone(),
                 Operation::MatMul { .. } => vec![axes - 1],
+                Operation::ArgMax(_, axis) => vec![*axis],
                 Operation::Gather { .. } => continue,
                 _ => {
                     let missing = node.shape.len().saturating_sub(axes);

@@ -1,10 +1,13 @@
 //! A dry run on slots: the views of inputs that the client encrypts, and what the server needs and does.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::recorder::{Blank, CircuitUsage, Counts, Recorder};
 use crate::circuits::renewing::{Planned, Renewable, Renewal, Renewing};
 use crate::graph::dag::Graph;
+use crate::lowering::decisions::{Decide, Decided};
 use crate::lowering::layout::Layout;
 use crate::lowering::nodes::{Approximations, Lowering, Shared, Source};
 use crate::lowering::number::Number;
@@ -26,6 +29,10 @@ pub(crate) struct Recording {
     pub(crate) terms: f64,
     /// What each node does, for the nodes that do something.
     pub(crate) steps: Vec<Step>,
+    /// The values that are decided.
+    pub(crate) decided: usize,
+    /// The ciphertexts of these, whose switches count as bootstraps.
+    pub(crate) switches: usize,
 }
 
 /// The work of one node.
@@ -39,7 +46,7 @@ pub(crate) struct Step {
     pub(crate) ciphertexts: usize,
     /// The operations.
     pub(crate) counts: Counts,
-    /// The bootstraps.
+    /// The bootstraps, and the switches of decisions, which end as bootstraps do.
     pub(crate) bootstraps: usize,
 }
 
@@ -53,12 +60,18 @@ impl Recording {
         let mut source = Blanks { recorder: &recorder, slots, views: Vec::new() };
         let fresh = recorder.level(&recorder.fresh(slots));
         let run = Run { graph, slots, approximations };
-        let (steps, layouts) =
-            run.steps(&recorder, &mut source, |part| fresh - recorder.level(part), || (recorder.usage().counts, 0))?;
-        Ok(Self { slots, views: source.views, layouts, usage: recorder.usage(), terms: recorder.most_terms(), steps })
+        let (steps, layouts) = run.steps(
+            (&recorder, None),
+            &mut source,
+            |part| fresh - recorder.level(part),
+            || (recorder.usage().counts, 0),
+        )?;
+        let (usage, terms) = (recorder.usage(), recorder.most_terms());
+        Ok(Self { slots, views: source.views, layouts, usage, terms, steps, decided: 0, switches: 0 })
     }
 
-    /// Records a graph with bootstraps where more than `levels` levels would be used up one after the other.
+    /// Records a graph with bootstraps where more than `levels` levels would be used up one after the other, and with decisions in
+    /// place of polynomials of signs if something `decides`.
     ///
     /// # Errors
     /// As [`Recording::new`].
@@ -67,22 +80,27 @@ impl Recording {
         slots: usize,
         approximations: Approximations,
         levels: usize,
+        decides: bool,
     ) -> Result<Self> {
         let recorder = Recorder::default();
         let planned = Planned::new(levels);
+        let counted = Counted { recorder: &recorder, decided: AtomicUsize::new(0), switches: AtomicUsize::new(0) };
+        let decider: Option<&dyn Decide<Renewable<Blank>>> = if decides { Some(&counted) } else { None };
+        let switches = || counted.switches.load(Ordering::Relaxed);
         let mut source = Renewed(Blanks { recorder: &recorder, slots, views: Vec::new() });
         let run = Run { graph, slots, approximations };
         let (steps, layouts) = run.steps(
-            &Renewing::new(&recorder, &planned),
+            (&Renewing::new(&recorder, &planned), decider),
             &mut source,
             |part| levels - planned.left(&recorder, part.best()),
-            || (recorder.usage().counts, planned.count()),
+            || (recorder.usage().counts, planned.count() + switches()),
         )?;
         let (usage, terms) = (recorder.usage(), recorder.most_terms());
-        Ok(Self { slots, views: source.0.views, layouts, usage, terms, steps })
+        let (decided, switches) = (counted.decided.load(Ordering::Relaxed), switches());
+        Ok(Self { slots, views: source.0.views, layouts, usage, terms, steps, decided, switches })
     }
 
-    /// The bootstraps of all nodes.
+    /// The bootstraps and switches of all nodes.
     pub(crate) fn bootstraps(&self) -> usize {
         self.steps.iter().map(|step| step.bootstraps).sum()
     }
@@ -104,13 +122,13 @@ impl Run<'_> {
     /// What each node does on an evaluator, and the layouts of outputs.
     fn steps<E: Shared>(
         &self,
-        ev: &E,
+        (ev, decider): (&E, Option<&dyn Decide<E::Ciphertext>>),
         source: &mut dyn Source<E::Ciphertext>,
         depth: impl Fn(&E::Ciphertext) -> usize,
         done: impl Fn() -> (Counts, usize),
     ) -> Result<(Vec<Step>, Vec<Layout>)> {
         let (mut steps, mut before) = (Vec::new(), (Counts::default(), 0));
-        let lowering = Lowering::new(ev, self.graph, self.slots, self.approximations, source);
+        let lowering = Lowering::new(ev, self.graph, self.slots, self.approximations, source).with_decider(decider);
         let outputs = lowering.run(|node, parts, _| {
             let after = done();
             let depth = parts.iter().map(&depth).max().unwrap_or(0);
@@ -147,6 +165,23 @@ impl<T: Number> Source<Blank> for Blanks<'_, T> {
             self.views.push(view);
         }
         Ok(blanks)
+    }
+}
+
+/// Decisions of blanks, each counted.
+struct Counted<'a> {
+    recorder: &'a Recorder,
+    decided: AtomicUsize,
+    switches: AtomicUsize,
+}
+
+impl Decide<Renewable<Blank>> for Counted<'_> {
+    /// Without a dead zone, which recordings do not know.
+    fn is_positive(&self, x: &Renewable<Blank>) -> Result<Decided<Renewable<Blank>>> {
+        let (slots, period) = (self.recorder.slots(x.best()), self.recorder.period(x.best()));
+        self.switches.fetch_add(1, Ordering::Relaxed);
+        self.decided.fetch_add(period.min(slots), Ordering::Relaxed);
+        Ok(Decided { result: self.recorder.fresh_repeated(slots, period).into(), dead_zone: 0.0 })
     }
 }
 

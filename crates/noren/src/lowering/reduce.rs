@@ -108,9 +108,9 @@ impl<E: Shared> Lowering<'_, E> {
         dimension: usize,
     ) -> Result<Value<E::Ciphertext>> {
         let bounds = x.bounds;
-        let signs = self.signs_of_differences(at, bounds.plus(bounds.negated()))?;
+        let way = self.excesses(at, bounds.plus(bounds.negated()))?;
         self.folded(x, dimension, true, bounds, &mut |this, a, b| {
-            this.extreme_of_slots(kind.binary(), a, b, bounds, &signs)
+            this.extreme_of_slots(kind.binary(), a, b, bounds, &way)
         })
     }
 

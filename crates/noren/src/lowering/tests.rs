@@ -9,6 +9,7 @@ use crate::graph::interval::Interval;
 use crate::graph::operation::{Binary, Element, Function, Operation, Reduction, Unary};
 use crate::graph::shape::{broadcast, indices, position_of, size};
 use crate::graph::simplify::simplified;
+use crate::lowering::decisions::{Decide, Decided};
 use crate::lowering::nodes::{Approximations, Lowering, Output, Source};
 use crate::lowering::value::View;
 use crate::schemes::clear::{ClearEvaluator, ClearVector};
@@ -66,6 +67,16 @@ impl Built {
 
 const APPROXIMATIONS: Approximations = Approximations::of_reals(1e-4, Some(0.01));
 
+/// Decisions in clear.
+struct Signs;
+
+impl Decide<ClearVector> for Signs {
+    fn is_positive(&self, x: &ClearVector) -> Result<Decided<ClearVector>> {
+        let signs = x.values().iter().map(|&x| f64::from(u8::from(x > 0.0))).collect();
+        Ok(Decided { result: ClearVector::new(signs, 1 << 12)?, dead_zone: 1e-3 })
+    }
+}
+
 /// Runs a graph with this many slots on numbers of the ranges of its inputs, and compares all outputs with the definition.
 fn check(built: Built, outputs: &[usize], slots: usize, tolerance: f64) {
     compare(built, outputs, slots, tolerance).expect("a run");
@@ -73,6 +84,17 @@ fn check(built: Built, outputs: &[usize], slots: usize, tolerance: f64) {
 
 /// As [`check`], with the error of graphs that are refused.
 fn compare(built: Built, outputs: &[usize], slots: usize, tolerance: f64) -> Result<()> {
+    compare_decided(built, outputs, slots, tolerance, None)
+}
+
+/// As [`compare`], with comparisons that are decided, or not.
+fn compare_decided(
+    built: Built,
+    outputs: &[usize],
+    slots: usize,
+    tolerance: f64,
+    decider: Option<&dyn Decide<ClearVector>>,
+) -> Result<()> {
     let mut graph = built.0;
     graph.finish(outputs.to_vec()).expect("outputs");
     let simple = simplified(&graph).expect("a graph");
@@ -91,7 +113,7 @@ fn compare(built: Built, outputs: &[usize], slots: usize, tolerance: f64) -> Res
     let expected = graph.evaluate(&inputs).expect("values");
     let mut source = Clear { inputs: &inputs, nodes, slots };
     let lowering = Lowering::new(&ClearEvaluator, &simple, slots, APPROXIMATIONS, &mut source);
-    let found = lowering.run(|_, _, _| {})?;
+    let found = lowering.with_decider(decider).run(|_, _, _| {})?;
     for ((output, expected), at) in found.iter().zip(&expected).zip(graph.outputs()) {
         let values = read(output, &graph.node(*at).shape, slots);
         for (position, (value, expected)) in values.iter().zip(expected).enumerate() {
@@ -463,4 +485,49 @@ fn results_are_right_or_refused() {
         }
     }
     assert!(refused < count / 2, "{refused} of {count} refused");
+}
+
+/// Elements of one axis lie in a ciphertext, whatever lies beside them: sums leave garbage there, and padding holds zeros.
+#[test]
+fn elements_are_sorted_and_the_place_of_the_largest_is_found_along_any_axis() {
+    let (mut refused, mut count) = (0, 0);
+    for slots in SLOTS {
+        for shape in [vec![1], vec![2], vec![7], vec![16], vec![3, 5], vec![6, 2], vec![2, 3, 3]] {
+            for axis in 0..shape.len() {
+                let mut built = Built::new();
+                let x = built.input(&shape, 0.25, 1.0);
+                let wide = built.input(&[&shape[..], &[3]].concat(), -1.0, 0.5);
+                let sums = built.push(Operation::Reduce(Reduction::Sum, wide, vec![shape.len()]));
+                let mut outputs = Vec::new();
+                for of in [x, sums] {
+                    let sorted = built.push(Operation::Sort(of, axis));
+                    outputs.extend([sorted, built.push(Operation::ArgMax(of, axis))]);
+                    // What follows finds the elements where they are.
+                    outputs.push(built.binary(Binary::Mul, sorted, of));
+                    outputs.push(built.push(Operation::Reduce(Reduction::Sum, sorted, vec![axis])));
+                }
+                count += 1;
+                if let Err(error) = compare_decided(built, &outputs, slots, 1e-9, Some(&Signs)) {
+                    let message = error.to_string();
+                    assert!(message.contains("apply it to smaller arrays"), "{shape:?} in {slots}: {message}");
+                    assert!(slots < 64, "{shape:?} in {slots}: {message}");
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(refused < count / 2, "{refused} of {count} refused");
+}
+
+#[test]
+fn elements_are_sorted_by_approximate_signs_too_and_places_are_decided() {
+    let mut built = Built::new();
+    let x = built.input(&[5], -1.0, 1.0);
+    let sorted = built.push(Operation::Sort(x, 0));
+    check(built, &[sorted], 16, 1e-2);
+    let mut built = Built::new();
+    let x = built.input(&[5], -1.0, 1.0);
+    let place = built.push(Operation::ArgMax(x, 0));
+    let message = compare(built, &[place], 16, 0.0).expect_err("no decisions").to_string();
+    assert!(message.contains("does not evaluate argmax"), "{message}");
 }

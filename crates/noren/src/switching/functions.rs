@@ -27,7 +27,7 @@ const LOG2_DECIDED: f64 = -0.0459;
 
 /// Bounds of CKKS hold but with probability `2^-40`. Tails of its errors fall at least as `exp(-2x)` in deviations, so that
 /// twice the bound is exceeded with the probability `2^-80` at most.
-pub(super) const BOUND_ROOM: f64 = 2.0;
+pub(crate) const BOUND_ROOM: f64 = 2.0;
 
 /// Points of a function of reals for each coefficient of its table, where it is asked.
 const POINTS: usize = 4;
@@ -226,7 +226,7 @@ impl SchemeSwitch {
     pub fn function(&self, x: &Ciphertext, variation: &Variation, function: impl Fn(f64) -> f64) -> Result<Ciphertext> {
         let [low, high] = self.interval(x)?;
         let (centred, middle) = self.centred(x)?;
-        let part = RANGE_PART / reach(centred.magnitude(), x);
+        let part = RANGE_PART / reach(centred.magnitude(), x.error_bound());
         let degree = self.table_degree();
         // Phases (c + 1/2) / 2N, a quarter of the circle ahead.
         let number = |place: f64| ((place / (2 * degree) as f64 - 0.25) / part + middle).clamp(low, high);
@@ -274,7 +274,7 @@ impl SchemeSwitch {
     /// As [`SchemeSwitch::down`].
     pub(super) fn question(&self, x: &Ciphertext, steps: Steps) -> Result<Question> {
         let [low, high] = self.interval(x)?;
-        let part = SIGN_PART / reach(low.abs().max(high.abs()), x);
+        let part = SIGN_PART / reach(low.abs().max(high.abs()), x.error_bound());
         Ok(self.asked(self.lower(x, part)?, steps))
     }
 
@@ -329,11 +329,11 @@ impl SchemeSwitch {
     }
 }
 
-/// The largest value of slots of this magnitude for which a part of the circle is chosen: a tenth of it is room for errors.
-pub(super) fn reach(magnitude: f64, x: &Ciphertext) -> f64 {
+/// The largest value of slots of this magnitude and error bound for which a part of the circle is chosen: a tenth of it is room for errors.
+pub(crate) fn reach(magnitude: f64, error_bound: f64) -> f64 {
     /// In error bounds.
     const LEAST: f64 = 10.0;
-    let reach = magnitude.max(LEAST * x.error_bound());
+    let reach = magnitude.max(LEAST * error_bound);
     if reach > 0.0 { reach } else { 1.0 }
 }
 

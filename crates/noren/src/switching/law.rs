@@ -44,7 +44,7 @@ impl SwitchingLaw {
     }
 
     /// The bound that none of `values` errors of this deviation exceeds, but with the probability of other bounds, `2^-40`.
-    pub(super) fn bound(deviation: f64, values: usize) -> f64 {
+    pub(crate) fn bound(deviation: f64, values: usize) -> f64 {
         margin(deviation, BOUND_LOG2 - libm::log2(values as f64))
     }
 }

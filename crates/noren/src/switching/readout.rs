@@ -13,7 +13,7 @@ pub enum Readout {
 
 impl Readout {
     /// The error of v that one of the phase makes.
-    pub(super) fn error(self, phase: f64) -> f64 {
+    pub(crate) fn error(self, phase: f64) -> f64 {
         let angle = std::f64::consts::TAU * phase;
         match self {
             Self::Bits => angle * angle / 2.0,

@@ -54,7 +54,7 @@ fn known_workloads_get_the_scheme_that_is_right_for_them_within_twice_its_time()
 fn comparisons_of_reals_are_switched_where_the_dead_zone_allows() {
     let workload = |dead_zone| Workload { dead_zone, instances: 100, ..real(Computation::Compare, 10.0) };
     let (scheme, ..) = choice(&workload(Some(0.0625)));
-    assert_eq!(scheme, Scheme::Switching);
+    assert_eq!(scheme, Scheme::CkksSwitching);
     let refused = |workload: &Workload| {
         let result = advise(workload, &server(), &server(), &Limits::default());
         result.map(|_| ()).expect_err("out of reach").to_string()

@@ -1,5 +1,6 @@
 //! Switching between CKKS and TFHE: both ways, and functions between them.
 
+mod compiled;
 mod full;
 mod functions;
 mod key_files;

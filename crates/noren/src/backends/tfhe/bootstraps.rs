@@ -102,6 +102,8 @@ pub(super) fn bootstraps(graph: &Graph, at: usize) -> Result<Rounds> {
         | Operation::Constant { .. }
         | Operation::Gather { .. }
         | Operation::Function { .. }
+        | Operation::Sort(..)
+        | Operation::ArgMax(..)
         | Operation::Table { .. } => none,
     };
     Ok(each.side_by_side(count))

@@ -67,6 +67,7 @@ fn check_node(graph: &Graph, at: usize) -> Result<()> {
             Err(refusal(graph, at, "compare constants before the function is compiled"))
         }
         Operation::Function { .. } => Err(refusal(graph, at, "a table of its values: values[x]")),
+        Operation::Sort(..) | Operation::ArgMax(..) => Err(refusal(graph, at, "")),
         _ => Ok(()),
     }
 }
@@ -158,7 +159,7 @@ impl Run<'_> {
                 let lookup = ColumnLookup::new(context, &[input], output, |x| clamp(value(x[0])))?;
                 self.ev.lookup(&lookup, &[&self.spread(*of, input)?])?
             }
-            Operation::Input { .. } | Operation::Function { .. } => {
+            Operation::Input { .. } | Operation::Function { .. } | Operation::Sort(..) | Operation::ArgMax(..) => {
                 return Err(refusal(self.graph, self.at, "an operation on integers"));
             }
         }))

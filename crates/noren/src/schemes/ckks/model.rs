@@ -73,6 +73,7 @@ const WEIGHTED: u64 = 0x32;
 const LOWER: u64 = 0x22;
 const ENCRYPTION: u64 = 0x51;
 const RENEWAL: u64 = 0x52;
+const DECISION: u64 = 0x53;
 
 /// How far integers may be from scaled numbers, relative to the scale: half a unit.
 const HALF: f64 = 0.5;
@@ -167,6 +168,23 @@ impl NoiseModel {
         let estimate = a.estimate.clone().with_bias(bound).named(tag);
         let estimate = estimate.with_room(room(&self.parameters, level + 1, self.parameters.scale_at(level)));
         Ok(ModelVector { values, slots: a.slots, level, period: a.period, estimate })
+    }
+
+    /// What is decided of a vector, in new levels: numbers of an interval, with errors of at most `bound`, whose standard deviation
+    /// is `deviation`.
+    ///
+    /// # Errors
+    /// As [`NoiseModel::renewed`].
+    pub(crate) fn decided(
+        &self,
+        a: &ModelVector,
+        (decision, [low, high]): (impl Fn(f64) -> f64, [f64; 2]),
+        level: usize,
+        [deviation, bound]: [f64; 2],
+    ) -> Result<ModelVector> {
+        let values = a.values.iter().map(|&x| decision(x)).collect();
+        let estimate = Estimate::exact(Range::real(low, high), mix(a.estimate.tag(), DECISION));
+        self.renewed(&ModelVector { values, estimate, ..a.clone() }, level, deviation, bound)
     }
 
     /// A bound on the error of every decrypted slot: see [`Ciphertext::error_bound`](crate::ckks::Ciphertext::error_bound).
