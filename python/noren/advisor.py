@@ -6,7 +6,7 @@
 >>> best.scheme, best.accuracy < 2**-20
 ('ckks', True)
 >>> sorted(rejection.scheme for rejection in advice.rejections)[:2]
-['bfv', 'bfv-lookup']
+['bfv', 'bfv-lookups']
 
 Functions of numpy are asked about with what `noren.compile` takes:
 
@@ -92,7 +92,7 @@ class Candidate:
     """A scheme with parameters that does a workload, and its price. Times in seconds, sizes in bytes."""
 
     scheme: str
-    """The scheme: ckks, ckks-bootstrapping, bgv, bfv, bfv-lookup, tfhe or switching."""
+    """The scheme: ckks, ckks-bootstrapping, bgv, bfv, bfv-lookups, tfhe or switching."""
     library: str
     """The library."""
     parameters: str

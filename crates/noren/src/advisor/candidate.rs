@@ -27,7 +27,7 @@ pub enum Scheme {
     /// BFV.
     Bfv,
     /// Lookups of BFV.
-    BfvLookup,
+    BfvLookups,
     /// TFHE.
     Tfhe,
     /// CKKS, with comparisons in TFHE.
@@ -99,7 +99,7 @@ pub type Outcome<P = Plan> = std::result::Result<Vec<Candidate<P>>, Rejection>;
 impl Scheme {
     /// All of them.
     pub const ALL: [Self; 7] =
-        [Self::Ckks, Self::CkksBootstrapping, Self::Bgv, Self::Bfv, Self::BfvLookup, Self::Tfhe, Self::Switching];
+        [Self::Ckks, Self::CkksBootstrapping, Self::Bgv, Self::Bfv, Self::BfvLookups, Self::Tfhe, Self::Switching];
 
     /// A rejection with this reason.
     pub(super) fn rejects<T>(self, reason: impl fmt::Display) -> std::result::Result<T, Rejection> {
@@ -124,7 +124,7 @@ impl fmt::Display for Scheme {
             Self::CkksBootstrapping => "CKKS with bootstrapping",
             Self::Bgv => "BGV",
             Self::Bfv => "BFV",
-            Self::BfvLookup => "BFV with lookups",
+            Self::BfvLookups => "BFV with lookups",
             Self::Tfhe => "TFHE",
             Self::Switching => "CKKS and TFHE with switching",
         })

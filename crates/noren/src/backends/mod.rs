@@ -11,11 +11,13 @@
 //! | `keys`, `parcel` | keys of plans, and what travels between the halves |
 //! | `ckks`, `ckks_bootstrapping` | real numbers in slots, with an error bound |
 //! | `integers`, `bgv`, `bfv` | integers in slots |
+//! | `bfv_lookups` | functions of one or two integers by their tables |
 //! | `tfhe` | integers and truth values one by one |
 //! | `slots` | what backends on slots have in common |
 
 pub(crate) mod backend;
 mod bfv;
+pub(crate) mod bfv_lookups;
 mod bgv;
 mod ckks;
 pub(crate) mod ckks_bootstrapping;
