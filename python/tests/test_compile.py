@@ -250,7 +250,13 @@ def test_explanations_have_a_price_and_the_other_schemes() -> None:
     price = explanation.price
     assert min(price[f"{name}_seconds"] for name in ("keys", "encrypt", "server", "decrypt")) > 0
     assert sum(part["seconds"] for part in price["parts"]) == pytest.approx(price["server_seconds"])
-    assert [other["scheme"] for other in explanation.others] == ["ckks-bootstrapping", "bgv", "bfv", "tfhe"]
+    assert [other["scheme"] for other in explanation.others] == [
+        "ckks-bootstrapping",
+        "bgv",
+        "bfv",
+        "bfv-lookups",
+        "tfhe",
+    ]
     assert "not bgv: " in str(explanation)
     assert "threads" in explanation.machine
     counted = noren.compile(counting, Input(5, 0, 9), Input(5, 0, 9), security=None).explain()
