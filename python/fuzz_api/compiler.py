@@ -202,9 +202,7 @@ def reals(scheme: str, most: int) -> Callable[[World, Rng], Call]:
     return make
 
 
-def integers(
-    scheme: str, kinds: dict[str, Step], limits: tuple[str, ...] = LIMITS
-) -> Callable[[World, Rng], Call]:
+def integers(scheme: str, kinds: dict[str, Step], limits: tuple[str, ...] = LIMITS) -> Callable[[World, Rng], Call]:
     def make(_: World, rng: Rng) -> Call:
         function = Function(rng, kinds, 5, integers=True)
         inputs = drawn(rng, 4, ((-6, 7), (0, 7), (0, 1), (-3, -1)))

@@ -8,8 +8,8 @@ use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::writer::Form;
 
 use crate::backends::backend::Running;
+use crate::backends::bfv_lookups::lookups::Lookups;
 use crate::backends::bfv_lookups::packing::Group;
-use crate::backends::bfv_lookups::plan::LookupsPlan;
 use crate::backends::keys::ServerKeys;
 use crate::backends::parcel::single;
 use crate::backends::slots::check_length;
@@ -24,7 +24,7 @@ const MOST_PAIRS: u64 = 32;
 
 /// The server half of a plan.
 pub(super) struct LookupsServer {
-    plan: Arc<LookupsPlan>,
+    plan: Arc<Lookups>,
     keys: ServerKeys,
     ev: Evaluator,
     prepared: BTreeMap<usize, Prepared>,
@@ -41,7 +41,7 @@ impl LookupsServer {
     ///
     /// # Errors
     /// Keys of other domains; matrices that are larger than the memory.
-    pub(super) fn new(plan: Arc<LookupsPlan>, keys: &ServerKeys) -> Result<Self> {
+    pub(super) fn new(plan: Arc<Lookups>, keys: &ServerKeys) -> Result<Self> {
         let file = keys.get::<LookupKeyFile>(0)?;
         file.check(&plan.lookup)?;
         let ev = Evaluator::new(&file.context, Arc::clone(&file.evaluation))?;

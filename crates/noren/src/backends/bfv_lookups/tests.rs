@@ -162,8 +162,8 @@ fn arrays_of_12_bits_and_a_number_of_15_bits_are_looked_up_at_128_bits() {
         let y = input(&mut graph, "y", &[count], [1.0, high]);
         let quotient = push(&mut graph, Operation::Binary(Binary::FloorDivide, x, y));
         let remainder = push(&mut graph, Operation::Binary(Binary::Remainder, x, y));
-        let sum = push(&mut graph, Operation::Binary(Binary::Add, quotient, remainder));
-        let sums = push(&mut graph, Operation::Binary(Binary::Add, sum, x));
+        let larger = push(&mut graph, Operation::Binary(Binary::Maximum, quotient, remainder));
+        let sums = push(&mut graph, Operation::Binary(Binary::Add, larger, x));
         let (graph, plan) = planned(graph, &[sums], &options);
         let number = |at: usize| (at * 2_654_435_761 % high as usize) as f64;
         let inputs = [0, 7].map(|of| (0..count).map(|at| 1.0 + number(5 + of + 31 * at)).collect::<Vec<_>>());
