@@ -19,7 +19,7 @@ from fuzz_api.tool import crowd
 from fuzz_api.verdict import REFUSE, Finding
 from noren import advisor
 
-SCHEMES = {"ckks", "ckks-bootstrapping", "bgv", "bfv", "bfv-lookup", "tfhe", "ckks-switching"}
+SCHEMES = {"ckks", "ckks-bootstrapping", "bgv", "bfv", "bfv-lookups", "tfhe", "ckks-switching"}
 PATIENCE = 20.0
 """Seconds after which advice takes too long."""
 DEVICES = (None, None, *(device.name for device in advisor.devices()))

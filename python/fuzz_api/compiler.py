@@ -84,6 +84,13 @@ LIMITS = (
     "use smaller ranges",
     "int64",
 )
+# A lookup is of two encrypted numbers, and its results are residues.
+LOOKUP_LIMITS = (
+    *LIMITS,
+    "a function of at most two encrypted numbers",
+    "results in a range of at most 65537 values",
+    "different functions of elements",
+)
 
 
 class Function:
@@ -126,12 +133,18 @@ class World:
         raise NotImplementedError
 
 
-def compiled(function: Function, inputs: list[Input], options: dict[str, Any], through_file: bool) -> Any:
+def compiled(
+    function: Function,
+    inputs: list[Input],
+    options: dict[str, Any],
+    through_file: bool,
+    limits: tuple[str, ...] = LIMITS,
+) -> Any:
     """Compile; what is refused here may be for its limits alone."""
     try:
         f = noren.compile(function, *inputs, security=None, **options)
     except noren.Error as error:
-        if any(words in str(error) for words in LIMITS):
+        if any(words in str(error) for words in limits):
             raise
         raise Finding("refused", f"{function}, {inputs}: {error}") from error
     if not through_file:
@@ -199,7 +212,7 @@ def reals(
     return make
 
 
-def integers(scheme: str, kinds: dict[str, Step]) -> Callable[[World, Rng], Call]:
+def integers(scheme: str, kinds: dict[str, Step], limits: tuple[str, ...] = LIMITS) -> Callable[[World, Rng], Call]:
     def make(_: World, rng: Rng) -> Call:
         function = Function(rng, kinds, 5, integers=True)
         inputs = drawn(rng, 4, ((-6, 7), (0, 7), (0, 1), (-3, -1)))
@@ -207,7 +220,7 @@ def integers(scheme: str, kinds: dict[str, Step]) -> Callable[[World, Rng], Call
         through_file = chance(rng, 0.2)
 
         def run() -> Any:
-            return run_both(compiled(function, inputs, {"scheme": scheme}, through_file), arrays, bound=False)
+            return run_both(compiled(function, inputs, {"scheme": scheme}, through_file, limits), arrays, bound=False)
 
         def check(found: Any, wanted: Any) -> float:
             for results in found:
@@ -309,6 +322,7 @@ VERBS: list[Verb] = [
     Verb("decisions", decisions, weight=0.6),
     Verb("sums", integers("bgv", SUMS), weight=2.0),
     Verb("choices", integers("tfhe", CHOICES), weight=1.0),
+    Verb("lookups", integers("bfv-lookups", CHOICES, LOOKUP_LIMITS), weight=2.0),
     Verb("outside", outside, weight=0.5, mistake=True),
     Verb("foreign", foreign, weight=0.5, mistake=True),
 ]

@@ -7,7 +7,7 @@
 >>> best.scheme, best.accuracy < 2**-20
 ('ckks', True)
 >>> sorted(rejection.scheme for rejection in advice.rejections)[:2]
-['bfv', 'bfv-lookup']
+['bfv', 'bfv-lookups']
 
 What is advised runs, on arrays with a row for each instance:
 
@@ -101,7 +101,7 @@ class Candidate:
     """A scheme with parameters that does a workload, and its price. Times in seconds, sizes in bytes."""
 
     scheme: str
-    """The scheme: ckks, ckks-bootstrapping, bgv, bfv, bfv-lookup, tfhe or ckks-switching."""
+    """The scheme: ckks, ckks-bootstrapping, ckks-switching, bgv, bfv, bfv-lookups or tfhe."""
     library: str
     """The library."""
     parameters: str

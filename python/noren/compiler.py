@@ -57,7 +57,9 @@ __all__ = [
 Explanation = _explain.Explanation
 Input = _signature.Input
 
-_Scheme: TypeAlias = Literal["auto", "ckks", "ckks-bootstrapping", "ckks-switching", "bgv", "bfv", "tfhe"]
+_Scheme: TypeAlias = Literal[
+    "auto", "ckks", "ckks-bootstrapping", "ckks-switching", "bgv", "bfv", "bfv-lookups", "tfhe"
+]
 _DTYPES: dict[str, Any] = {"bool": np.bool_, "integer": np.int64}
 
 
@@ -78,7 +80,8 @@ def compile(
         the arrays.
     scheme: "ckks" for real numbers, "ckks-bootstrapping" for those of functions that need more levels than parameters
         have, "ckks-switching" for the same with comparisons that TFHE decides, "bgv" and "bfv" for sums and products
-        of integers, "tfhe" for integers with comparisons, divisions and tables; "auto" chooses.
+        of integers, "bfv-lookups" for any functions of one or two integers and sums of these, "tfhe" for integers with
+        comparisons, divisions and tables; "auto" chooses.
     precision: the absolute error that results of real numbers may have; None for a thousandth of the largest possible
         result, or of 1.
     dead_zone: real numbers that are closer than this may compare either way; comparisons of real numbers are refused
@@ -117,7 +120,7 @@ class Compiled:
 
     @property
     def scheme(self) -> str:
-        """The scheme: "ckks", "ckks-bootstrapping", "ckks-switching", "bgv", "bfv" or "tfhe"."""
+        """The scheme: "ckks", "ckks-bootstrapping", "ckks-switching", "bgv", "bfv", "bfv-lookups" or "tfhe"."""
         return self._program.scheme
 
     @property

@@ -85,7 +85,7 @@ REAL: list[tuple[Callable[..., Any], list[Input], float]] = [
 EXACT: list[tuple[Callable[..., Any], list[Input], tuple[str, ...]]] = [
     (counting, [Input(12, -20, 20), Input(12, 0, 30)], ("bgv", "bfv")),
     (compared, [Input(4, -50, 50), Input(4, -50, 50)], ("tfhe",)),
-    (divided, [Input(3, 0, 255)], ("tfhe",)),
+    (divided, [Input(3, 0, 255)], ("bfv-lookups",)),
     (largest, [Input(4, 0, 60)], ("tfhe",)),
 ]
 
@@ -134,6 +134,37 @@ def test_exact_functions_equal_numpy(
         assert (found == wanted).all()
         assert (simulated == wanted).all()
         assert found.dtype == np.int64
+
+
+def test_integers_of_8_bits_have_tables_of_tfhe() -> None:
+    f = noren.compile(divided, Input(3, 0, 255), scheme="tfhe", security=None)
+    x, keys = np.array([0, 100, 255]), f.client.keygen()
+    results = f.client.decrypt(f.server.run(f.client.encrypt(x), keys))
+    for found, wanted in zip(results, divided(x), strict=True):
+        assert (found == wanted).all()
+
+
+def dose(weight: Any, age: Any) -> Any:
+    per_kilogram = np.where(age < 12, compiler.table(PRICES, weight) // 3, 2 * weight)
+    return np.minimum(per_kilogram, 90) - (weight ^ age), (age % 7).sum()
+
+
+def test_functions_of_two_integers_are_looked_up(tmp_path: Path) -> None:
+    inputs = [Input((3, 4), 0, 255), Input(4, 1, 60)]
+    noren.compile(dose, *inputs, scheme="bfv-lookups", security=None).save(tmp_path / "f")
+    f = compiler.Compiled.load(tmp_path / "f", min_security=0)
+    arguments = drawn(inputs)
+    f.client.keygen().save(tmp_path / "keys")
+    found = f.client.decrypt(f.server.run(f.client.encrypt(*arguments), tmp_path / "keys"), bound=True)
+    for (values, bound), simulated, wanted in zip(found, f.simulate(*arguments), dose(*arguments), strict=True):
+        assert bound == 0
+        assert (values == wanted).all()
+        assert (simulated == wanted).all()
+    explanation = f.explain()
+    assert explanation.slots == 2
+    assert explanation.price["parts"][0]["name"] == "squarings of one-hot vectors"
+    with pytest.raises(noren.Error, match=r"test_compile.py:.*a function of at most two encrypted numbers.*tfhe"):
+        noren.compile(lambda x, y, z: (x * y) // z, *(Input(2, 1, 9),) * 3, scheme="bfv-lookups", security=None)
 
 
 SERVER = """
@@ -250,7 +281,7 @@ def test_explanations_have_a_price_and_the_other_schemes() -> None:
     price = explanation.price
     assert min(price[f"{name}_seconds"] for name in ("keys", "encrypt", "server", "decrypt")) > 0
     assert sum(part["seconds"] for part in price["parts"]) == pytest.approx(price["server_seconds"])
-    names = ["ckks-bootstrapping", "ckks-switching", "bgv", "bfv", "tfhe"]
+    names = ["ckks-bootstrapping", "ckks-switching", "bgv", "bfv", "bfv-lookups", "tfhe"]
     assert [other["scheme"] for other in explanation.others] == names
     assert "not bgv: " in str(explanation)
     assert "threads" in explanation.machine

@@ -213,7 +213,7 @@ fn add_tfhe(samples: &mut Vec<(String, Vec<u8>)>) {
 
 /// Compiled functions of each backend that is quick to plan, and what travels.
 fn add_functions(samples: &mut Vec<(String, Vec<u8>)>) {
-    for name in ["ckks", "bgv", "bfv", "tfhe"] {
+    for name in ["ckks", "bgv", "bfv", "bfv-lookups", "tfhe"] {
         let element = if name == "ckks" { graph::Element::Real } else { graph::Element::Integer };
         let mut graph = Graph::default();
         let range = Interval::new(0.0, 3.0);

@@ -42,7 +42,7 @@ const DECRYPT: [&str; 10] =
 
 #[test]
 fn functions_of_every_scheme_go_through_files() {
-    for scheme in ["ckks", "bgv", "bfv", "tfhe"] {
+    for scheme in ["ckks", "bgv", "bfv", "bfv-lookups", "tfhe"] {
         let sandbox = with_function(&format!("function-{scheme}"), scheme);
         let shown = sandbox.json(&["function", "show", "f.function"]);
         assert_eq!(shown["scheme"], scheme);

@@ -117,7 +117,7 @@ fn consider(scheme: Scheme, workload: &Workload, client: &Party, server: &Party)
         Scheme::CkksBootstrapping => reals::renewed(workload, client, server),
         Scheme::Bgv => exact::vectors::<Bgv>(scheme, workload, client, server),
         Scheme::Bfv => exact::vectors::<Bfv>(scheme, workload, client, server),
-        Scheme::BfvLookup => exact::lookups(workload, client, server),
+        Scheme::BfvLookups => exact::lookups(workload, client, server),
         Scheme::Tfhe => digits::tfhe(workload, client, server),
         Scheme::CkksSwitching => reals::switched(workload, client, server),
     }

@@ -27,7 +27,7 @@ pub enum Scheme {
     /// BFV.
     Bfv,
     /// Lookups of BFV.
-    BfvLookup,
+    BfvLookups,
     /// TFHE.
     Tfhe,
     /// CKKS, with comparisons in TFHE.
@@ -99,9 +99,9 @@ pub type Outcome<P = Plan> = std::result::Result<Vec<Candidate<P>>, Rejection>;
 impl Scheme {
     /// All of them.
     pub const ALL: [Self; 7] =
-        [Self::Ckks, Self::CkksBootstrapping, Self::Bgv, Self::Bfv, Self::BfvLookup, Self::Tfhe, Self::CkksSwitching];
+        [Self::Ckks, Self::CkksBootstrapping, Self::Bgv, Self::Bfv, Self::BfvLookups, Self::Tfhe, Self::CkksSwitching];
 
-    /// The name in files, which is that of its [backend](crate::backends) where it has one.
+    /// The name in files, which is that of its [backend](crate::backends).
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -109,7 +109,7 @@ impl Scheme {
             Self::CkksBootstrapping => "ckks-bootstrapping",
             Self::Bgv => "bgv",
             Self::Bfv => "bfv",
-            Self::BfvLookup => "bfv-lookup",
+            Self::BfvLookups => "bfv-lookups",
             Self::Tfhe => "tfhe",
             Self::CkksSwitching => "ckks-switching",
         }
@@ -138,7 +138,7 @@ impl fmt::Display for Scheme {
             Self::CkksBootstrapping => "CKKS with bootstrapping",
             Self::Bgv => "BGV",
             Self::Bfv => "BFV",
-            Self::BfvLookup => "BFV with lookups",
+            Self::BfvLookups => "BFV with lookups",
             Self::Tfhe => "TFHE",
             Self::CkksSwitching => "CKKS and TFHE with switching",
         })

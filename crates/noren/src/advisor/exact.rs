@@ -8,10 +8,10 @@ use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Scheme};
 use crate::advisor::circuit::SlotCircuit;
 use crate::advisor::reals::{circuits, no_room};
 use crate::advisor::workload::{Computation, Values, Workload};
+use crate::backends::bfv_lookups::price::{BUDGET_FAILURE, LookupDraft};
 use crate::circuits::recorder::{CircuitUsage, Recorder};
-use crate::cost::price::{Party, Price};
+use crate::cost::price::Party;
 use crate::cost::slots::{SlotDraft, Slots};
-use crate::cost::work::{Unit, Work};
 use crate::lookup::{LookupPlan, parameters_spec};
 use crate::schemes::integers::{Parameters, Requirements, Scheme as IntegerScheme};
 
@@ -23,8 +23,6 @@ const MODULUS_BITS: f64 = 49.0;
 const USUAL_MODULUS: u64 = 65537;
 /// The step of moduli that have slots in all rings.
 const STEP: u64 = 1 << 18;
-/// The failure of laws of noise that a positive budget stands for.
-const BUDGET_FAILURE: f64 = -128.0;
 /// The most bits of a function as a polynomial.
 const POLYNOMIAL_BITS: u32 = 10;
 /// The most in BGV: with more, parts of any coefficients are added at depths where limbs were dropped already.
@@ -209,7 +207,7 @@ impl Draft {
 
 /// Lookups of BFV: any function of one or two integers.
 pub(super) fn lookups(workload: &Workload, client: &Party, server: &Party) -> Result<Outcome> {
-    let scheme = Scheme::BfvLookup;
+    let scheme = Scheme::BfvLookups;
     let Values::Integer { bits, .. } = workload.values else {
         return Ok(scheme.rejects("values are real numbers: tables are of integers"));
     };
@@ -227,7 +225,18 @@ pub(super) fn lookups(workload: &Workload, client: &Party, server: &Party) -> Re
     let plan = LookupPlan::new(&parameters, [size, size])?;
     let queries = plan.layout().queries();
     let runs = workload.instances.div_ceil(queries);
-    let price = price_lookup(&plan, (workload.inputs(), two), runs, client, server)?;
+    // A difference of two numbers has about as many values as both together.
+    let line_values = if workload.inputs() > 1 { 2 * size - 1 } else { size };
+    let draft = LookupDraft {
+        plan: &plan,
+        inputs: workload.inputs() * runs,
+        results: runs,
+        pairs: if two { runs } else { 0 },
+        matrices: usize::from(two),
+        lines: if two { 0 } else { runs },
+        line_values,
+    };
+    let price = draft.price(client, server)?;
     let line = if two { "a matrix of the table" } else { "a table in a line: no matrix" };
     Ok(Ok(vec![Candidate {
         scheme,
@@ -239,65 +248,6 @@ pub(super) fn lookups(workload: &Workload, client: &Party, server: &Party) -> Re
         excluded: 0.0,
         reasons: vec![format!("one-hot vectors by 16 squarings, then {line}")],
     }]))
-}
-
-/// The price of lookups with a plan.
-fn price_lookup(
-    plan: &LookupPlan,
-    (inputs, matrix): (usize, bool),
-    runs: usize,
-    client: &Party,
-    server: &Party,
-) -> Result<Price> {
-    let parameters = plan.parameters();
-    let rlwe = parameters.rlwe();
-    let (own, meter) = (client.meter(rlwe)?, server.meter(rlwe)?);
-    let (first, limbs, layout) = (parameters.max_limbs(), plan.limbs(), plan.layout());
-    let times = runs as f64;
-    let mut price = Price::default();
-    let inputs = inputs as f64;
-    let encrypt = own.encode_residues(first) + own.encrypt_secret(first);
-    price.encrypt_seconds = client.seconds(&encrypt)? * inputs * times;
-    price.decrypt_seconds = client.seconds(&own.decrypt_residues(limbs))? * times;
-    let keys: Work = plan.evaluation_keys().map(|class| own.keys_of(&class)).sum();
-    price.keys_seconds = client.seconds(&keys)?;
-    price.key_bytes = plan.key_disk_bytes();
-    let packed =
-        |polynomials: f64, limbs: usize| (rlwe.log_q(limbs) * polynomials * parameters.degree() as f64 / 8.0) as u64;
-    price.input_bytes = packed(inputs, first) * runs as u64;
-    price.result_bytes = packed(2.0, limbs) * runs as u64;
-
-    // Squarings drop limbs one after the other.
-    let squarings = f64::from(parameters.modulus().value().ilog2());
-    let mean = first.midpoint(plan.entry_limbs());
-    let [rows, columns] = layout.blocks();
-    // A difference of two numbers has about as many values as both together.
-    let lines = if inputs > 1.0 { 2 * layout.domain()[0] - 1 } else { layout.domain()[0] };
-    let vectors = if matrix { rows + columns } else { lines.div_ceil(layout.stretch()) } as f64;
-    let square = server.seconds(&meter.scaled_products(1, mean))?;
-    price.add_part("squarings of one-hot vectors", vectors * squarings * times, vectors * squarings * times * square);
-    if matrix {
-        let factors = layout.factors() as f64;
-        let degree = parameters.degree() as f64;
-        let words = factors * limbs as f64 * degree;
-        let work = Work::of(Unit::Transform(15), 15.0 * words).and(Unit::Conversion, 2.0 * words).in_shared_loops();
-        price.add_part("products with the matrix", factors * times, server.seconds(&work)? * times);
-        let shaped = crate::cost::ring::RingMeter::shaped(rlwe, plan.shape(), server.machine.caches, server.threads)?;
-        let babies = shaped.rotations(layout.babies(), limbs);
-        let giants = shaped.rotations(1, limbs) * (layout.halves() * layout.giants()) as f64;
-        price.add_part(
-            "rotations",
-            (layout.babies() + layout.halves() * layout.giants()) as f64 * times,
-            server.seconds(&(babies + giants))? * times,
-        );
-        price.prepare_seconds = server.seconds(&Work::of(Unit::Residue, factors * degree))?;
-        price.server_memory = plan.matrix_bytes();
-    }
-    let sums = server.seconds(&meter.rotation_sums(5, 15, plan.entry_limbs()))?;
-    price.add_part("sums over slots", times, sums * times);
-    price.server_memory += plan.key_bytes() + plan.working_bytes(1);
-    price.client_memory = crate::cost::slots::PROCESS_BYTES + 24 * packed(1.0, first);
-    Ok(price)
 }
 
 /// What a circuit asks of integers in rows of this many slots.

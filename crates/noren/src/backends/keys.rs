@@ -95,6 +95,7 @@ impl PartKind {
 /// A key of a plan: the objects that it consists of.
 ///
 /// A key of one object travels as this object does, so that all tools take its files; one of several travels as a [`Parcel`].
+#[derive(Clone)]
 pub struct Key<P> {
     parts: Vec<Arc<dyn Part>>,
     purpose: PhantomData<P>,

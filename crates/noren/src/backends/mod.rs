@@ -13,11 +13,13 @@
 //! | `ckks_switching` | the same, with comparisons that are decided |
 //! | `renewals`, `decisions` | the noise of bootstraps; comparisons by TFHE |
 //! | `integers`, `bgv`, `bfv` | integers in slots |
+//! | `bfv_lookups` | functions of one or two integers by their tables |
 //! | `tfhe` | integers and truth values one by one |
 //! | `slots` | what backends on slots have in common |
 
 pub(crate) mod backend;
 mod bfv;
+pub(crate) mod bfv_lookups;
 mod bgv;
 mod ckks;
 pub(crate) mod ckks_bootstrapping;

@@ -6,6 +6,7 @@ use noren_rlwe::error::{Error, Result};
 
 use crate::backends::backend::{Backend, Plan, Record};
 use crate::backends::bfv::BFV;
+use crate::backends::bfv_lookups::BfvLookups;
 use crate::backends::bgv::BGV;
 use crate::backends::ckks::Ckks;
 use crate::backends::ckks_bootstrapping::CkksBootstrapping;
@@ -28,7 +29,8 @@ impl Default for Backends<'_> {
 
 impl Backends<'_> {
     /// All of them.
-    pub const ALL: Backends<'static> = Backends(&[&Ckks, &CkksBootstrapping, &CkksSwitching, &BGV, &BFV, &Tfhe]);
+    pub const ALL: Backends<'static> =
+        Backends(&[&Ckks, &CkksBootstrapping, &CkksSwitching, &BGV, &BFV, &BfvLookups, &Tfhe]);
 
     /// Their names.
     #[must_use]

@@ -218,6 +218,25 @@ impl LookupPlan {
         self.layout.baby_rotations().into_iter().chain(giants).chain(sums).filter(|&steps| steps != 0).collect()
     }
 
+    /// The noise at most of a lookup of numbers that the secret key encrypted, by a matrix or of one number: that of the worst
+    /// table.
+    pub(crate) fn largest_noise(&self, matrix: bool) -> Noise {
+        let (laws, most) = (self.parameters.laws(), self.parameters.max_limbs());
+        let (vector, limbs) = one_hot::predict(&self.parameters, &laws.fresh(Mode::Symmetric, most), most);
+        let vector = if limbs > self.entry_limbs { vector.with(&laws.rounding(self.entry_limbs)) } else { vector };
+        let (degree, [_, results]) = (self.layout.degree(), self.layout.blocks());
+        let norm = |polynomials: usize| {
+            self.parameters.modulus().log2() - 1.0 + libm::log2((polynomials * degree) as f64) / 2.0
+        };
+        let rounding = laws.plain_rounding(self.limbs);
+        if matrix {
+            let norm = norm(self.layout.factors() / results);
+            return self.predict([&vector, &vector], norm).with(&rounding);
+        }
+        let tables = self.layout.domain()[0].div_ceil(self.layout.stretch());
+        self.predict_sum(&self.predict_entry(&vector).scaled(norm(tables))).with(&rounding)
+    }
+
     /// The noise of the result for one-hot vectors of these noises and a matrix of this norm.
     #[must_use]
     pub(super) fn predict(&self, one_hot: [&Noise; 2], log2_norm: f64) -> Noise {

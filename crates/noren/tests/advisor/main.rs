@@ -37,7 +37,7 @@ fn known_workloads_get_the_scheme_that_is_right_for_them_within_twice_its_time()
         (real(Computation::InnerProduct { length: 100 }, 20.0), Scheme::Ckks, "N = 2^13", 1.0e-3),
         (real(Computation::Product { count: 100 }, 20.0), Scheme::Ckks, "N = 2^14", 24e-3),
         (integer(Computation::Product { count: 100 }, 16, 16), Scheme::Tfhe, "2_2", 70.0),
-        (integer(Computation::Table { inputs: 2 }, 15, 15), Scheme::BfvLookup, "N = 2^15", 4.5),
+        (integer(Computation::Table { inputs: 2 }, 15, 15), Scheme::BfvLookups, "N = 2^15", 4.5),
         (integer(Computation::Table { inputs: 2 }, 2, 2), Scheme::Tfhe, "2_2", 8.5e-3),
         (integer(Computation::InnerProduct { length: 64 }, 4, 14), Scheme::Bgv, "t = 65537", 1.0e-3),
         (integer(Computation::Compare, 16, 1), Scheme::Tfhe, "2_2", 55e-3),
