@@ -186,7 +186,8 @@ def test_scripts_of_comparisons_compile_a_function() -> None:
     script = advise("compare", integer=8)[0].script
     assert 'scheme="tfhe"' in script
     compile(script, "compare", "exec")
-    assert "# There is no script" in advise("table", inputs=2, integer=15)[0].script
+    assert 'scheme="bfv-lookups"' in advise("table", inputs=2, integer=15)[0].script
+    assert "# There is no script" in advise("sum", count=2, integer=60)[0].script
 
 
 def test_advice_compiles() -> None:

@@ -12,8 +12,8 @@ const MOST_ELEMENTS: usize = 1 << 20;
 
 impl Workload {
     /// The computation on arrays with a row for each instance, which the compiler takes: of real numbers in `[-1, 1]`, or of
-    /// integers from 0 on. Matrices and polynomials have equal entries, which keep results of real numbers in `[-1, 1]`; tables
-    /// are of a function that has nothing to be made use of.
+    /// integers from 0 on. Matrices and polynomials have equal entries, which keep results of real numbers in `[-1, 1]`. Tables
+    /// are of `7 (2^bits x + y) mod 2^bits`, as any would be, and longer ones than 2^20 of `floor(x / (y + 1))`.
     ///
     /// # Errors
     /// [`Error::Parameters`] for more elements than 2^20, and for integers that outgrow 2^53.
@@ -49,6 +49,13 @@ impl Workload {
             Values::Real { .. } => 1.0 / count as f64,
             Values::Integer { bits, .. } => libm::exp2(f64::from(bits)) - 1.0,
         }
+    }
+
+    /// The values of a table for each input or pair, unless it is too long: `7 k` modulo the number of values of an input.
+    pub(super) fn table(&self) -> Option<Vec<f64>> {
+        let inputs = self.inputs() as u32;
+        let count = 1usize.checked_shl(self.bits() * inputs).filter(|&count| count <= MOST_ELEMENTS)?;
+        Some((0..count).map(|k| (7 * k % (1 << self.bits())) as f64).collect())
     }
 
     /// The number that results are taken modulo, if they are.
@@ -112,32 +119,36 @@ impl Made<'_> {
                 self.push(Operation::Binary(Binary::Less, x, y))?
             }
             Computation::Table { inputs } => {
-                let x = self.input("x", 1)?;
-                let bits = self.workload.bits();
-                let index = match inputs {
-                    1 => x,
-                    _ => {
-                        let y = self.input("y", 1)?;
+                let (x, bits) = (self.input("x", 1)?, self.workload.bits());
+                let y = if inputs == 2 { Some(self.input("y", 1)?) } else { None };
+                match (y, self.workload.table()) {
+                    (None, Some(values)) => self.table(x, values)?,
+                    (Some(y), Some(values)) => {
                         let factor = self.constant(libm::exp2(f64::from(bits)))?;
                         let high = self.push(Operation::Binary(Binary::Mul, x, factor))?;
-                        self.push(Operation::Binary(Binary::Add, high, y))?
+                        let index = self.push(Operation::Binary(Binary::Add, high, y))?;
+                        self.table(index, values)?
                     }
-                };
-                let count = 1u64 << (bits * inputs as u32).min(40);
-                if count > MOST_ELEMENTS as u64 {
-                    return Err(Error::parameter("bits", bits, "tables of at most 2^20 values"));
+                    (Some(y), None) => {
+                        let one = self.constant(1.0)?;
+                        let divisor = self.push(Operation::Binary(Binary::Add, y, one))?;
+                        self.push(Operation::Binary(Binary::FloorDivide, x, divisor))?
+                    }
+                    (None, None) => {
+                        let needed = format!("at most {}, for a table of as many values", MOST_ELEMENTS.ilog2());
+                        return Err(Error::parameter("bits", bits, needed));
+                    }
                 }
-                // Quadratic residues look like noise.
-                let most = 1u64 << bits;
-                let value = |k: u64| ((k * k % 4_294_967_291) * 2_654_435_761 % 4_294_967_291 % most) as f64;
-                let values = (0..count).map(value).collect();
-                self.push(Operation::Table { of: index, first: 0, values, element: Element::Integer })?
             }
         })
     }
 
     fn push(&mut self, operation: Operation) -> Result<usize> {
         self.graph.push(operation, "")
+    }
+
+    fn table(&mut self, of: usize, values: Vec<f64>) -> Result<usize> {
+        self.push(Operation::Table { of, first: 0, values, element: Element::Integer })
     }
 
     fn constant(&mut self, number: f64) -> Result<usize> {

@@ -50,6 +50,11 @@ fn graphs_compute_what_workloads_say() {
     let residues = Workload { values: Values::Integer { bits: 17, result_bits: None }, ..residues };
     let squared = |x: f64| (0..3).fold(x, |x, _| modulo(x * x, 65537.0));
     check(&residues, |k| (k * 30_011 % 65537) as f64, |row| vec![squared(row[0][0])]);
+    check(&integer(Computation::Table { inputs: 1 }, 8, 8), byte, |row| vec![modulo(7.0 * row[0][0], 256.0)]);
+    let both = |row: &[Vec<f64>]| vec![modulo(7.0 * (256.0 * row[0][0] + row[1][0]), 256.0)];
+    check(&integer(Computation::Table { inputs: 2 }, 8, 8), byte, both);
+    let quotient = |row: &[Vec<f64>]| vec![(row[0][0] / (row[1][0] + 1.0)).floor()];
+    check(&integer(Computation::Table { inputs: 2 }, 15, 15), byte, quotient);
     check(&integer(Computation::Compare, 8, 1), byte, |row| vec![f64::from(u8::from(row[0][0] < row[1][0]))]);
 }
 
@@ -67,10 +72,12 @@ fn what_is_advised_compiles() {
     let chain = Workload { modulus: Some(65537), ..integer(Computation::Squarings { depth: 2 }, 17, 17) };
     let chain = Workload { values: Values::Integer { bits: 17, result_bits: None }, ..chain };
     assert_eq!(chain.program(None).expect("a program").plan().backend(), "bgv");
+    let function = integer(Computation::Table { inputs: 2 }, 15, 15);
+    assert_eq!(function.program(Some("bfv-lookups")).expect("a program").plan().backend(), "bfv-lookups");
     for (workload, words) in [
         (Workload { instances: 1 << 20, ..real(Computation::Sum { count: 2 }, 10.0) }, "at most 1048576 elements"),
         (integer(Computation::Sum { count: 2 }, 60, 61), "2^53"),
-        (integer(Computation::Table { inputs: 2 }, 15, 15), "tables of at most 2^20 values"),
+        (integer(Computation::Table { inputs: 1 }, 30, 30), "at most 20"),
     ] {
         let error = workload.graph().map(|_| ()).expect_err("too large").to_string();
         assert!(error.contains(words), "{error}");
