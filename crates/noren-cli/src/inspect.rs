@@ -4,8 +4,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use noren::backends::{Content, Parcel};
 use noren::bootstrapping::{self, BootstrapKeyFile};
 use noren::ckks::Scale;
+use noren::compiler::{Program, Summary};
 use noren::error::short_fingerprint;
 use noren::lookup::LookupKeyFile;
 use noren::programs::IntegerLayout;
@@ -84,6 +86,10 @@ struct Report {
     /// The parameters of bootstrapping, by name.
     bootstrapping: Option<String>,
     function: Option<Function>,
+    /// A compiled function.
+    compiled: Option<Summary>,
+    /// The objects in keys, inputs and results of compiled functions.
+    contents: Vec<Content>,
 }
 
 /// A prepared function.
@@ -182,7 +188,7 @@ const MAPPED: [Kind; 5] = {
 type Show = fn(&mut Report, &mut Reader<'_>) -> noren::Result<()>;
 
 /// What is shown of the files of each kind. Headers of other kinds say what there is to say without parameters.
-const CONTENTS: [(Kind, Show); 28] = [
+const CONTENTS: [(Kind, Show); 33] = [
     (Kind::BOOTSTRAP_PARAMETERS, show_bootstrapping),
     (Kind::CKKS_PARAMETERS, show_parameters::<ckks::Parameters>),
     (Kind::CKKS_SECRET_KEY, show_secret::<ckks::Context>),
@@ -211,6 +217,11 @@ const CONTENTS: [(Kind, Show); 28] = [
     (Kind::TFHE_CIRCUIT_KEYS, show_tfhe),
     (Kind::TFHE_COLUMNS, show_columns),
     (Kind::SWITCHING_KEYS, show_switching),
+    (Kind::FUNCTION, show_compiled),
+    (Kind::FUNCTION_INPUTS, show_contents),
+    (Kind::FUNCTION_OUTPUTS, show_contents),
+    (Kind::FUNCTION_SERVER_KEYS, show_contents),
+    (Kind::FUNCTION_SECRET_KEYS, show_contents),
 ];
 
 impl Report {
@@ -237,6 +248,8 @@ impl Report {
             layout: None,
             bootstrapping: None,
             function: None,
+            compiled: None,
+            contents: Vec::new(),
         };
         if let Some(show) = of_kind(&CONTENTS, kind) {
             show(&mut report, &mut reader)?;
@@ -266,6 +279,8 @@ impl Report {
             layout: None,
             bootstrapping: Some(contents.parameters.name()),
             function: None,
+            compiled: None,
+            contents: Vec::new(),
         })
     }
 }
@@ -343,6 +358,16 @@ fn show_function(report: &mut Report, reader: &mut Reader<'_>) -> noren::Result<
 
 fn show_tfhe(report: &mut Report, reader: &mut Reader<'_>) -> noren::Result<()> {
     report.parameters = Some(Description::Tfhe(Tfhe::new(&tfhe::Parameters::read(&(), reader)?)));
+    Ok(())
+}
+
+fn show_compiled(report: &mut Report, reader: &mut Reader<'_>) -> noren::Result<()> {
+    report.compiled = Some(Program::of(&Parcel::read(&(), reader)?)?.summary());
+    Ok(())
+}
+
+fn show_contents(report: &mut Report, reader: &mut Reader<'_>) -> noren::Result<()> {
+    report.contents = Content::all(reader)?;
     Ok(())
 }
 
@@ -461,6 +486,15 @@ impl fmt::Display for Report {
         if let Some(Function { domain: [x, y], has_matrix }) = &self.function {
             let form = if *has_matrix { "by a matrix" } else { "without a matrix" };
             write!(f, "\nf(x, y) for x below {x} and y below {y}, {form}")?;
+        }
+        if let Some(Summary { scheme, parameters, inputs, results }) = &self.compiled {
+            write!(f, "\nfunction in {scheme}: {parameters}")?;
+            inputs.iter().try_for_each(|(name, shape)| write!(f, "\ninput {name} of shape {shape:?}"))?;
+            results.iter().try_for_each(|shape| write!(f, "\nresult of shape {shape:?}"))?;
+        }
+        for Content { kind, bytes: size, owner } in &self.contents {
+            let owner = owner.as_ref().map_or_else(String::new, |key| format!(", of key {key}"));
+            write!(f, "\n{kind}, {}{owner}", bytes(*size as f64))?;
         }
         if let Some(layout) = &self.layout {
             write!(f, "\nlayout {layout}")?;

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write};
 
+use noren::tfhe::{self, CompactCircuitKeys, CompactKeys, LightKeys};
 use noren::{EvaluationKeys, PublicKey, SecretKey};
 use noren_rlwe::owner::KeyId;
 
@@ -32,13 +33,23 @@ pub(crate) fn list(numbers: impl ExactSizeIterator<Item = isize>) -> String {
 /// A name with a value.
 pub(crate) type Row = (&'static str, String);
 
-/// A key that says what it holds, besides its ring and its size.
+/// A key that says what it holds, besides its parameters.
 pub(crate) trait Holds {
-    /// Names with values.
-    fn contents(&self) -> Vec<Row>;
-
     /// The identity of the secret key that it belongs to.
     fn key_id(&self) -> KeyId;
+
+    /// Bytes in memory; of mapped keys, those of the file that hold them.
+    fn bytes(&self) -> u64;
+
+    /// Names with values.
+    fn contents(&self) -> Vec<Row> {
+        Vec::new()
+    }
+
+    /// The keys, if they are evaluation keys.
+    fn evaluation(&self) -> Option<&EvaluationKeys> {
+        None
+    }
 }
 
 impl Holds for SecretKey {
@@ -46,8 +57,8 @@ impl Holds for SecretKey {
         self.owner().key
     }
 
-    fn contents(&self) -> Vec<Row> {
-        Vec::new()
+    fn bytes(&self) -> u64 {
+        self.bytes()
     }
 }
 
@@ -56,14 +67,62 @@ impl Holds for PublicKey {
         self.owner().key
     }
 
-    fn contents(&self) -> Vec<Row> {
-        Vec::new()
+    fn bytes(&self) -> u64 {
+        self.bytes()
+    }
+}
+
+impl Holds for tfhe::SecretKey {
+    fn key_id(&self) -> KeyId {
+        self.owner().key
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes() as u64
+    }
+}
+
+impl Holds for CompactKeys {
+    fn key_id(&self) -> KeyId {
+        self.owner().key
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes() as u64
+    }
+}
+
+impl Holds for LightKeys {
+    fn key_id(&self) -> KeyId {
+        self.owner().key
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes() as u64
+    }
+}
+
+impl Holds for CompactCircuitKeys {
+    fn key_id(&self) -> KeyId {
+        self.owner().key
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes() as u64
     }
 }
 
 impl Holds for EvaluationKeys {
     fn key_id(&self) -> KeyId {
         self.owner().key
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes()
+    }
+
+    fn evaluation(&self) -> Option<&EvaluationKeys> {
+        Some(self)
     }
 
     fn contents(&self) -> Vec<Row> {
@@ -83,18 +142,18 @@ impl Holds for EvaluationKeys {
 }
 
 /// The `repr` of a key, such as `EvaluationKeys(n=1024, keys=3, products, rotations=[1, 2], key=0a1b2c3d, 1.2 MB)`.
-pub(crate) fn key(name: &str, n: usize, key: &impl Holds, bytes: u64) -> String {
-    let mut text = format!("{name}(n={n}, ");
+pub(crate) fn key(name: &str, parameters: &str, key: &dyn Holds) -> String {
+    let mut text = format!("{name}({parameters}, ");
     for (name, value) in key.contents() {
         let _ = if value == "yes" { write!(text, "{name}, ") } else { write!(text, "{name}={value}, ") };
     }
-    text + &format!("key={}, {})", key.key_id(), size(bytes))
+    text + &format!("key={}, {})", key.key_id(), size(key.bytes()))
 }
 
 /// The table of a key for notebooks.
-pub(crate) fn key_table(name: &str, n: usize, key: &impl Holds, bytes: u64) -> String {
-    let rows = std::iter::once(("degree n", n.to_string())).chain(key.contents());
-    let ends = [("key", key.key_id().to_string()), ("size in memory", size(bytes))];
+pub(crate) fn key_table(name: &str, parameters: String, key: &dyn Holds) -> String {
+    let rows = std::iter::once(("parameters", parameters)).chain(key.contents());
+    let ends = [("key", key.key_id().to_string()), ("size in memory", size(key.bytes()))];
     table(name, &rows.chain(ends).collect::<Vec<_>>())
 }
 

@@ -18,7 +18,8 @@
 //! | `errors` | one exception for each family of errors |
 //! | `parameters` | what parameters of all schemes are given and show |
 //! | `pickle` | contexts that unpickled objects share |
-//! | `key_classes` | the classes of keys, written once |
+//! | `key` | a key of any scheme with its context |
+//! | `key_classes` | the bases of the classes of keys |
 //! | `key_sets` | sets of evaluation keys: what is in them, both of two |
 //! | `explain` | what is known of ciphertexts and parameters, in words |
 //! | `display` | what classes show of themselves |
@@ -53,6 +54,7 @@ mod exponent;
 mod failure_budget;
 mod files;
 mod integers;
+mod key;
 mod key_classes;
 mod key_sets;
 mod parameters;
@@ -199,6 +201,25 @@ mod module {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
+        crate::key_classes::CLASSES.get_or_init(|| {
+            use std::marker::PhantomData;
+
+            use crate::ckks::keys::{PyEvaluationKeys, PyPublicKey, PySecretKey};
+            use crate::integers::keys::{PyIntegerEvaluationKeys, PyIntegerPublicKey, PyIntegerSecretKey};
+            use crate::tfhe::keys::{PyTfheCircuitKeys, PyTfheLightKeys, PyTfheSecretKey, PyTfheServerKeys};
+            [
+                &PhantomData::<PySecretKey>,
+                &PhantomData::<PyPublicKey>,
+                &PhantomData::<PyEvaluationKeys>,
+                &PhantomData::<PyIntegerSecretKey>,
+                &PhantomData::<PyIntegerPublicKey>,
+                &PhantomData::<PyIntegerEvaluationKeys>,
+                &PhantomData::<PyTfheSecretKey>,
+                &PhantomData::<PyTfheServerKeys>,
+                &PhantomData::<PyTfheLightKeys>,
+                &PhantomData::<PyTfheCircuitKeys>,
+            ]
+        });
         let hooks = pyo3::types::PyDict::new(py);
         hooks.set_item("after_in_child", pyo3::wrap_pyfunction!(crate::progress::after_fork_in_child, py)?)?;
         // Systems without fork have no such hooks.

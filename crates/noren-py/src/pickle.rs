@@ -9,7 +9,7 @@ use noren::{Engine, Parallel, bgv, ckks, tfhe};
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyType};
 
 use crate::array::{ask_for, detached};
 
@@ -18,6 +18,9 @@ pub(crate) type Pickle<'py, P> = (Bound<'py, PyAny>, (P, Bound<'py, PyBytes>, Th
 
 /// The state of a pickled context.
 pub(crate) type ContextPickle<'py, P> = (Bound<'py, PyAny>, (P, Threading));
+
+/// The state of a pickled evaluator: its class, its context and its keys.
+pub(crate) type EvaluatorPickle<'py, C, K> = (Bound<'py, PyType>, (C, Py<K>));
 
 /// The threads that a context asked for, and what they share: what a pickle keeps of it besides its parameters.
 pub(crate) type Threading = (Option<usize>, String);

@@ -11,10 +11,10 @@ from noren._noren import (
     _Context,
     _EvaluationKeys,
     _Evaluator,
+    _Key,
     _Keys,
     _Parameters,
     _Progress,
-    _PublicKey,
     _SecretKey,
     _Security,
 )
@@ -166,16 +166,13 @@ class _OfContext:
     def context(self) -> Context: ...
 
 @final
-class SecretKey(_OfContext, _SecretKey[SecretKey, Parameters]):
-    @property
-    def nbytes(self) -> int: ...
-    def _repr_html_(self) -> str: ...
+class SecretKey(_OfContext, _SecretKey[Parameters]): ...
 
 @final
-class PublicKey(_OfContext, _PublicKey[PublicKey, Parameters]): ...
+class PublicKey(_OfContext, _Key[Parameters]): ...
 
 @final
-class EvaluationKeys(_OfContext, _EvaluationKeys[EvaluationKeys, Parameters]):
+class EvaluationKeys(_OfContext, _EvaluationKeys[Parameters]):
     @property
     def has_conjugation(self) -> bool: ...
     def at_level(self, level: int) -> EvaluationKeys: ...

@@ -6,7 +6,7 @@ from typing import Any, NoReturn, Self, SupportsIndex, TypeAlias, final, type_ch
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from noren._noren import _Parameters, _Path, _Progress, _PublicKey, _Secret, _SecretKey
+from noren._noren import _Key, _Parameters, _Path, _Progress, _Secret, _SecretKey
 
 @final
 class Parameters(_Parameters[Parameters]):
@@ -35,16 +35,16 @@ class _OfContext:
     def context(self) -> Context: ...
 
 @final
-class SecretKey(_OfContext, _SecretKey[SecretKey, Parameters]): ...
+class SecretKey(_OfContext, _SecretKey[Parameters]): ...
 
 @final
-class ServerKeys(_OfContext, _PublicKey[ServerKeys, Parameters]): ...
+class ServerKeys(_OfContext, _Key[Parameters]): ...
 
 @final
-class LightKeys(_OfContext, _PublicKey[LightKeys, Parameters]): ...
+class LightKeys(_OfContext, _Key[Parameters]): ...
 
 @final
-class CircuitKeys(_OfContext, _PublicKey[CircuitKeys, Parameters]): ...
+class CircuitKeys(_OfContext, _Key[Parameters]): ...
 
 @final
 class ExpandedServerKeys:

@@ -3,6 +3,7 @@
 use noren::Security;
 use noren::compiler::{Options, Program};
 use noren::graph::{Binary, Element, Graph, Interval, Operation, Reduction};
+use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
 
@@ -49,6 +50,18 @@ fn functions_of_every_scheme_go_through_files() {
         sandbox.done(&[&KEYGEN[..], &["--seed", &"3".repeat(64)]].concat());
         sandbox.done(&ENCRYPT);
         sandbox.done(&[&RUN[..], &["reply"]].concat());
+        let compiled = &sandbox.json(&["inspect", "f.function"])["compiled"];
+        assert_eq!(compiled["scheme"], scheme);
+        assert_eq!(compiled["inputs"], json!([["x", [2, 3]], ["y", [2, 3]]]));
+        assert_eq!(compiled["results"], json!([[2, 3], [3]]));
+        let owner = sandbox.json(&["inspect", "keys/server.keys"])["owner"].clone();
+        assert!(owner.is_string(), "{scheme}");
+        for file in ["request", "reply"] {
+            let contents = sandbox.json(&["inspect", file])["contents"].as_array().expect("objects").clone();
+            // Lists of ciphertexts do not say whose they are.
+            let fits = |object: &Value| object["owner"].is_null() || object["owner"] == owner;
+            assert!(!contents.is_empty() && contents.iter().all(fits), "{scheme}, {file}");
+        }
         let report = sandbox.json(&DECRYPT);
         let expected = [vec![vec![7.0, 0.0, -3.0], vec![-8.0, 10.0, 81.0]], vec![vec![-1.0], vec![10.0], vec![78.0]]];
         for ((file, expected), at) in ["products.csv", "sums.csv"].into_iter().zip(expected).zip(0..) {

@@ -23,6 +23,7 @@ use crate::ckks::parameters::PyParameters;
 use crate::display::size;
 use crate::errors::raise;
 use crate::files::{destination, limits, save_keys};
+use crate::key_classes::KeyClass;
 use crate::key_sets;
 use crate::pickle::bytes_of;
 use crate::progress::Heard;
@@ -253,7 +254,7 @@ impl PyBootstrapKeys {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let seed = seed_of(seed)?;
-        let (context, parameters, secret) = (secret.0.context.clone(), parameters.0.clone(), &secret.0.key);
+        let (context, parameters, secret) = (secret.0.context.clone(), parameters.0.clone(), secret.0.key());
         let heard = Heard::new(progress);
         let hear = |done, of| heard.call(done, of);
         let keys = heard.watch(py, || {
@@ -297,7 +298,7 @@ impl PyBootstrapKeys {
         let mut hear = |p: Progress| heard.call(p.done, p.of);
         heard.watch(py, || {
             let to = destination(&path, force);
-            BootstrapKeyFile::generate(to, &file.context, parameters, &file.key, seed, &request, &mut hear)
+            BootstrapKeyFile::generate(to, &file.context, parameters, file.key(), seed, &request, &mut hear)
         })
     }
 
@@ -396,8 +397,8 @@ impl PyBootstrapKeys {
 
     /// The keys for products, conjugation and rotations, those of the program among them: for ``Context.evaluator``.
     #[getter]
-    fn evaluation(&self) -> PyEvaluationKeys {
-        PyEvaluationKeys::new(&self.0.context, self.0.keys.evaluation.as_ref().clone())
+    fn evaluation(&self, py: Python<'_>) -> PyResult<Py<PyEvaluationKeys>> {
+        PyEvaluationKeys::new(py, &self.0.context, self.0.keys.evaluation.as_ref().clone())
     }
 
     /// The identity of the secret key that they belong to, in hexadecimal: keys and ciphertexts with the same owner are of one secret

@@ -101,7 +101,7 @@ impl PyContext {
         #[pyo3(from_py_with = whole)] rotations_at: Option<BTreeMap<isize, usize>>,
         seed: Option<&[u8]>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<PyKeys> {
+    ) -> PyResult<Py<PyKeys>> {
         let request = key_request(rotations, conjugation, relinearization, level, rotations_at);
         warn(py, "keygen", self.0.parameters().rlwe().security())?;
         PyKeys::generate(py, &self.0, &request, seed, progress)
@@ -132,7 +132,7 @@ impl PyContext {
         #[pyo3(from_py_with = whole)] rotations_at: Option<BTreeMap<isize, usize>>,
         seed: Option<&[u8]>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<PyEvaluationKeys> {
+    ) -> PyResult<Py<PyEvaluationKeys>> {
         let request = key_request(rotations, conjugation, relinearization, level, rotations_at);
         PyEvaluationKeys::generate(py, &self.0, secret, &request, seed, progress)
     }
@@ -229,7 +229,7 @@ impl PyContext {
         &self,
         py: Python<'py>,
         values: &Bound<'py, PyAny>,
-        key: EncryptionKey<'py>,
+        key: EncryptionKey,
         #[pyo3(from_py_with = whole)] slots: Option<usize>,
         level: Option<Level>,
         repeat: bool,
@@ -243,7 +243,6 @@ impl PyContext {
         let words = (2 * (level.min(self.0.parameters().max_level()) + 1)) * self.0.parameters().degree();
         ask_for::<u64>(words.saturating_mul(rows.len()))?;
         let seed = seed_of(seed)?;
-        let key = key.shared();
         let encrypted = detached(py, || {
             let encryptor = key.encryptor(&self.0, seed)?;
             let steps = Steps::new(rows.len());
@@ -326,7 +325,7 @@ impl PyContext {
         #[pyo3(from_py_with = whole)] bits: i32,
         releases: Option<&PyReleases>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (inner, key) = (&ciphertext.inner, &key.0.key);
+        let (inner, key) = (&ciphertext.inner, key.0.key());
         let values = detached(py, || {
             let decryptor = Decryptor::new(&self.0, key)?;
             PyReleases::with(releases, |releases| decryptor.decrypt_for_release(inner, bits, releases))
@@ -417,7 +416,7 @@ impl PyContext {
         complex: Option<bool>,
         allow_unbounded: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (inner, key) = (&ciphertext.inner, &key.0.key);
+        let (inner, key) = (&ciphertext.inner, key.0.key());
         let decryptor = || {
             let decryptor = Decryptor::new(&self.0, key)?;
             Ok::<_, noren::Error>(if allow_unbounded { decryptor.allow_unbounded() } else { decryptor })

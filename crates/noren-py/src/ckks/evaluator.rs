@@ -25,7 +25,9 @@ use crate::display;
 use crate::errors::{MissingKeyError, raise};
 use crate::evaluators::{Held, Match, Registration};
 use crate::failure_budget::budget;
+use crate::key_classes::KeyClass;
 use crate::key_sets;
+use crate::pickle::EvaluatorPickle;
 use crate::refusals::division;
 use crate::rotations::dense;
 use crate::switching::switch::PySwitch;
@@ -174,7 +176,7 @@ impl PyEvaluator {
 impl PyEvaluator {
     #[new]
     pub(crate) fn new(context: &PyContext, keys: &PyEvaluationKeys) -> PyResult<Self> {
-        let plain = Evaluator::new(&context.0, Arc::new(keys.0.key.clone())).map_err(raise)?;
+        let plain = Evaluator::new(&context.0, Arc::new(keys.0.key().clone())).map_err(raise)?;
         Ok(Self::held(plain, None, None))
     }
 
@@ -186,8 +188,8 @@ impl PyEvaluator {
 
     /// The evaluation keys.
     #[getter]
-    fn keys(&self) -> PyEvaluationKeys {
-        PyEvaluationKeys::new(self.plain.context(), self.plain.keys().as_ref().clone())
+    fn keys(&self, py: Python<'_>) -> PyResult<Py<PyEvaluationKeys>> {
+        PyEvaluationKeys::new(py, self.plain.context(), self.plain.keys().as_ref().clone())
     }
 
     /// An evaluator with these keys and more of the same secret, and with the bootstrapping and the switching of this one; see
@@ -195,7 +197,7 @@ impl PyEvaluator {
     ///
     /// Raises ParameterMismatchError for keys of other parameters, KeyMismatchError for those of another secret.
     fn with_keys(&self, more: &PyEvaluationKeys) -> PyResult<Self> {
-        let merged = Arc::new(key_sets::merged(self.plain.keys(), &more.0.key)?);
+        let merged = Arc::new(key_sets::merged(self.plain.keys(), more.0.key())?);
         let bootstrapping = self.bootstrapping.as_ref().map(|known| known.with_keys(merged.clone())).transpose();
         let plain = Evaluator::new(self.plain.context(), merged).map_err(raise)?;
         Ok(Self::held(plain, bootstrapping.map_err(raise)?, self.switch.clone()))
@@ -517,13 +519,13 @@ impl PyEvaluator {
         self.bootstrapping.as_ref().map_or(f64::NEG_INFINITY, BootstrappingEvaluator::log2_failure)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PyContext, PyEvaluationKeys))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<EvaluatorPickle<'py, PyContext, PyEvaluationKeys>> {
         if self.bootstrapping.is_some() || self.switch.is_some() {
             return Err(PyTypeError::new_err(
                 "an evaluator with bootstrapping or switching cannot be pickled: load the file of its keys where it is needed",
             ));
         }
-        Ok((py.get_type::<Self>().into_any(), (self.context(), self.keys())))
+        Ok((py.get_type::<Self>(), (self.context(), self.keys(py)?)))
     }
 
     fn __repr__(&self) -> String {
@@ -534,6 +536,6 @@ impl PyEvaluator {
             (None, Some(_)) => "Evaluator with switching",
             (Some(_), Some(_)) => "Evaluator with bootstrapping and switching",
         };
-        display::key(name, n, &**keys, keys.bytes())
+        display::key(name, &format!("n={n}"), &**keys)
     }
 }

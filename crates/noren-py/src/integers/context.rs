@@ -26,6 +26,7 @@ use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::{Layout, WholeNumbers, check_parameters, check_read, read};
 use crate::integers::schemes::PyBgvContext;
 use crate::integers::slot_matrix::rotation_keys;
+use crate::key_classes::KeyClass;
 use crate::pickle::{ContextPickle, Shared, Threading, shared_context};
 use crate::progress::Heard;
 use crate::seeds::seed_of;
@@ -64,7 +65,7 @@ impl PyIntegerContext {
         let content = x.inner.content();
         check_read(content, form)?;
         let (values, width) = detached_by(py, raise_of_integers, || {
-            let decryptor = Decryptor::new(self.shared(), &key.0.key)?;
+            let decryptor = Decryptor::new(self.shared(), key.0.key())?;
             let plaintext = each!(&x.inner, |x| decryptor.decrypt(x)).same()?;
             read(&Encoder::new(self.shared()), &plaintext, form, signed)
         })?;
@@ -119,7 +120,7 @@ impl PyIntegerContext {
         #[pyo3(from_py_with = whole)] limbs: Option<usize>,
         seed: Option<&[u8]>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<PyIntegerKeys> {
+    ) -> PyResult<Py<PyIntegerKeys>> {
         admission::warn(py, "keygen", self.shared().parameters().rlwe().security())?;
         let (rotations, automorphisms, rotations_at) =
             (rotations.0, exponent::automorphisms(&automorphisms)?, Vec::new());
@@ -158,14 +159,14 @@ impl PyIntegerContext {
         #[pyo3(from_py_with = whole)] rotations_at: Option<BTreeMap<isize, usize>>,
         seed: Option<&[u8]>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<PyIntegerEvaluationKeys> {
+    ) -> PyResult<Py<PyIntegerEvaluationKeys>> {
         let rotations_at = rotations_at.unwrap_or_default().into_iter().collect();
         let (rotations, automorphisms) = (rotations.0, exponent::automorphisms(&automorphisms)?);
         let request = KeyRequest { relinearization, rotations, swap, automorphisms, limbs, rotations_at };
-        let (seed, heard, secret) = (seed_of(seed)?, Heard::new(progress), &secret.0.key);
+        let (seed, heard, secret) = (seed_of(seed)?, Heard::new(progress), secret.0.key());
         let hear = |done, of| heard.call(done, of);
         let keys = heard.watch(py, || self.shared().evaluation_keys(secret, seed, &request, Some(&hear)))?;
-        Ok(PyIntegerEvaluationKeys::new(self.shared(), keys))
+        PyIntegerEvaluationKeys::new(py, self.shared(), keys)
     }
 
     /// The exponents of the automorphisms with which ``Evaluator.rotate_along`` rotates slots by these steps, a
@@ -233,7 +234,7 @@ impl PyIntegerContext {
         &self,
         py: Python<'py>,
         values: &Bound<'py, PyAny>,
-        key: IntegerEncryptionKey<'py>,
+        key: IntegerEncryptionKey,
         coefficients: bool,
         elements: bool,
         repeat: bool,
@@ -244,7 +245,6 @@ impl PyIntegerContext {
         let (plaintexts, seed) = (numbers.encode(&Encoder::new(self.shared()), form)?, seed_of(seed)?);
         let words = 2 * self.shared().parameters().max_limbs() * self.shared().parameters().degree();
         ask_for::<u64>(words.saturating_mul(plaintexts.len()))?;
-        let key = key.shared();
         let encrypted: Either<Vec<Ciphertext<Bgv>>, Vec<Ciphertext<Bfv>>> = detached_by(py, raise_of_integers, || {
             each!(&self.0, |context| encrypt_all(&plaintexts, &key.encryptor(context, seed)?)).transpose()
         })?;
@@ -316,7 +316,7 @@ impl PyIntegerContext {
 
     /// The evaluator of these keys.
     fn evaluator(&self, keys: &PyIntegerEvaluationKeys) -> PyResult<PyIntegerEvaluator> {
-        let keys = Arc::new(keys.0.key.clone());
+        let keys = Arc::new(keys.0.key().clone());
         let evaluator = each!(&self.0, |context| Evaluator::new(context, keys)).transpose();
         evaluator.map(PyIntegerEvaluator::unregistered).map_err(raise)
     }

@@ -10,7 +10,6 @@ use noren::error::Result;
 use noren::schemes::integers::{Ciphertext, Evaluator, Scheme};
 use noren::{EvaluationKeys, bfv, bgv};
 use pyo3::prelude::*;
-use pyo3::types::PyType;
 
 use crate::array::detached_by;
 use crate::display;
@@ -21,7 +20,9 @@ use crate::integers::either::{AnyCiphertext, AnyEvaluator, Either, each, other_c
 use crate::integers::keys::PyIntegerEvaluationKeys;
 use crate::integers::plaintext::{WholeNumbers, check_all_contents, check_contents};
 use crate::integers::slot_matrix::PySlotMatrix;
+use crate::key_classes::KeyClass;
 use crate::key_sets;
+use crate::pickle::EvaluatorPickle;
 use crate::vectors::same_length;
 use crate::whole::{Integers, whole};
 
@@ -175,15 +176,15 @@ impl PyIntegerEvaluator {
 
     /// The keys.
     #[getter]
-    fn keys(&self) -> PyIntegerEvaluationKeys {
-        PyIntegerEvaluationKeys::new(self.home(), self.evaluation_keys().as_ref().clone())
+    fn keys(&self, py: Python<'_>) -> PyResult<Py<PyIntegerEvaluationKeys>> {
+        PyIntegerEvaluationKeys::new(py, self.home(), self.evaluation_keys().as_ref().clone())
     }
 
     /// An evaluator with these keys and more of the same secret; see ``Context.evaluation_keys``.
     ///
     /// Raises ParameterMismatchError for keys of other parameters, KeyMismatchError for those of another secret.
     fn with_keys(&self, more: &PyIntegerEvaluationKeys) -> PyResult<Self> {
-        let merged = Arc::new(key_sets::merged(self.evaluation_keys(), &more.0.key)?);
+        let merged = Arc::new(key_sets::merged(self.evaluation_keys(), more.0.key())?);
         let evaluator = each!(&self.inner, |ev| Evaluator::new(ev.context(), merged)).transpose();
         evaluator.map(Self::unregistered).map_err(raise)
     }
@@ -389,12 +390,14 @@ impl PyIntegerEvaluator {
         self.detached(py, || each!(pair, |(ev, x)| matrix.apply(ev, x).and_then(|y| y.with_length(length))))
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (PyIntegerContext, PyIntegerEvaluationKeys)) {
-        (slf.get_type(), (slf.get().context(), slf.get().keys()))
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<EvaluatorPickle<'py, PyIntegerContext, PyIntegerEvaluationKeys>> {
+        Ok((slf.get_type(), (slf.get().context(), slf.get().keys(slf.py())?)))
     }
 
     fn __repr__(&self) -> String {
         let (n, keys) = (self.home().parameters().degree(), self.evaluation_keys());
-        display::key("Evaluator", n, &**keys, keys.bytes())
+        display::key("Evaluator", &format!("n={n}"), &**keys)
     }
 }

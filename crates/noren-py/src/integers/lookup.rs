@@ -22,6 +22,7 @@ use crate::integers::either::{Either, other_class};
 use crate::integers::keys::{PyIntegerEvaluationKeys, PyIntegerSecretKey};
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::WholeNumbers;
+use crate::key_classes::KeyClass;
 use crate::pickle::{Pickle, Shared, Threading, bytes_of, shared_context};
 use crate::progress::Heard;
 use crate::seeds::seed_of;
@@ -178,7 +179,7 @@ impl PyLookupPlan {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyLookupKeys> {
         let (seed, heard) = (seed_of(seed)?, Heard::new(progress));
-        let (context, key) = (&secret.0.context, &secret.0.key);
+        let (context, key) = (&secret.0.context, secret.0.key());
         let hear = |done, of| heard.call(done, of);
         let keys = heard.watch(py, || LookupKeyFile::generate(context, &self.0, key, seed, Some(&hear)))?;
         Ok(PyLookupKeys(Arc::new(keys)))
@@ -216,8 +217,8 @@ impl PyLookupKeys {
 
     /// The key for products, for ``Context.evaluator``.
     #[getter]
-    fn evaluation(&self) -> PyIntegerEvaluationKeys {
-        PyIntegerEvaluationKeys::new(&self.0.context, self.0.evaluation.as_ref().clone())
+    fn evaluation(&self, py: Python<'_>) -> PyResult<Py<PyIntegerEvaluationKeys>> {
+        PyIntegerEvaluationKeys::new(py, &self.0.context, self.0.evaluation.as_ref().clone())
     }
 
     /// The identity of the secret key that they belong to, in hexadecimal: keys and ciphertexts with the same owner are of one secret

@@ -101,7 +101,7 @@ impl PyBgvEvaluator {
     #[new]
     fn new(context: &PyIntegerContext, keys: &PyIntegerEvaluationKeys) -> PyResult<PyClassInitializer<Self>> {
         let Either::Bgv(context) = &context.0 else { return Err(other_class("Context")) };
-        let evaluator = Evaluator::new(context, Arc::new(keys.0.key.clone())).map_err(raise)?;
+        let evaluator = Evaluator::new(context, Arc::new(keys.0.key().clone())).map_err(raise)?;
         Ok(PyIntegerEvaluator::held(Either::Bgv(evaluator)).add_subclass(PyBgvEvaluator))
     }
 }
@@ -111,7 +111,7 @@ impl PyBfvEvaluator {
     #[new]
     fn new(context: &PyIntegerContext, keys: &PyIntegerEvaluationKeys) -> PyResult<PyClassInitializer<Self>> {
         let Either::Bfv(context) = &context.0 else { return Err(other_class("Context")) };
-        let evaluator = Evaluator::new(context, Arc::new(keys.0.key.clone())).map_err(raise)?;
+        let evaluator = Evaluator::new(context, Arc::new(keys.0.key().clone())).map_err(raise)?;
         Ok(PyIntegerEvaluator::held(Either::Bfv(evaluator)).add_subclass(PyBfvEvaluator))
     }
 }

@@ -197,7 +197,7 @@ impl PyPlan {
         level: Option<Level>,
         seed: Option<&[u8]>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<PyKeys> {
+    ) -> PyResult<Py<PyKeys>> {
         let level = Level::or_highest(level, context.0.parameters());
         let request = self.key_request(py, &context.0, level)?;
         PyKeys::generate(py, &context.0, &request, seed, progress)
@@ -215,7 +215,7 @@ impl PyPlan {
         level: Option<Level>,
         seed: Option<&[u8]>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<PyEvaluationKeys> {
+    ) -> PyResult<Py<PyEvaluationKeys>> {
         let context = &secret.0.context;
         let level = Level::or_highest(level, context.parameters());
         let request = self.key_request(py, context, level)?;

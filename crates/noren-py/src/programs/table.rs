@@ -133,7 +133,7 @@ impl PyEncryptedTable {
 pub(crate) fn encrypt_table<'py>(
     py: Python<'py>,
     values: &Bound<'py, PyAny>,
-    key: EncryptionKey<'py>,
+    key: EncryptionKey,
     column_names: Option<Vec<String>>,
     row_names: Option<Vec<String>>,
     max_abs: Option<&Bound<'py, PyAny>>,
@@ -143,7 +143,6 @@ pub(crate) fn encrypt_table<'py>(
     let (rows, columns, entries) = Numbers::of(values)?.into_real_matrix()?;
     let column_names = column_names.map_or_else(|| names_of(values), Ok)?;
     let bounds = max_abs.map(bounds_of).transpose()?;
-    let key = key.shared();
     let context = key.context().clone();
     let seed = seed_of(seed)?;
     let inner = detached(py, || {
@@ -198,7 +197,7 @@ pub(crate) fn decrypt_table<'py>(
     allow_unbounded: bool,
 ) -> PyResult<PyMatrix<'py>> {
     let matrix = detached(py, || {
-        let decryptor = Decryptor::new(&key.0.context, &key.0.key)?;
+        let decryptor = Decryptor::new(&key.0.context, key.0.key())?;
         let decryptor = if allow_unbounded { decryptor.allow_unbounded() } else { decryptor };
         match release_bits {
             None => table.inner.decrypt(&decryptor),

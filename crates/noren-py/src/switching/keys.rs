@@ -61,8 +61,8 @@ impl PySwitchingKeys {
     ) -> PyResult<Self> {
         let seed = seed_of(seed)?;
         let file = Heard::new(progress).follow(py, raise, || {
-            let context = Context::new(&parameters.0, &secret.0.context, &tfhe_secret.shared)?;
-            KeyFile::generate(&context, &secret.0.key, &tfhe_secret.file.key, &seed)
+            let context = Context::new(&parameters.0, &secret.0.context, &tfhe_secret.0.context)?;
+            KeyFile::generate(&context, secret.0.key(), tfhe_secret.0.key(), &seed)
         })?;
         Ok(Self(Arc::new(file)))
     }

@@ -8,6 +8,7 @@ use crate::admission::warn;
 use crate::array::detached;
 use crate::errors::raise;
 use crate::failure_budget::budget;
+use crate::key_classes::KeyClass;
 use crate::pickle::{ContextPickle, Shared, Threading, shared_context};
 use crate::progress::Heard;
 use crate::seeds::seed_of;
@@ -79,12 +80,12 @@ impl PyTfheContext {
             Ok((secret, server, circuit))
         })?;
         Ok(PyTfheKeys {
-            secret: Py::new(py, PyTfheSecretKey::new(context, secret))?,
+            secret: PyTfheSecretKey::new(py, context, secret)?,
             server: match server {
-                Travelling::Compact(keys) => Py::new(py, PyTfheServerKeys::new(context, keys))?.into_any(),
-                Travelling::Light(keys) => Py::new(py, PyTfheLightKeys::new(context, keys))?.into_any(),
+                Travelling::Compact(keys) => PyTfheServerKeys::new(py, context, keys)?.into_any(),
+                Travelling::Light(keys) => PyTfheLightKeys::new(py, context, keys)?.into_any(),
             },
-            circuit: circuit.map(|keys| Py::new(py, PyTfheCircuitKeys::new(context, keys))).transpose()?,
+            circuit: circuit.map(|keys| PyTfheCircuitKeys::new(py, context, keys)).transpose()?,
         })
     }
 
@@ -110,7 +111,7 @@ impl PyTfheContext {
         let ExactNumbers { shape, entries, element } = ExactNumbers::of(values)?;
         let element = if digits { Element::Digit } else { element };
         numbers::check_range(&entries, element, &element.range(self.0.parameters()))?;
-        let (seed, key) = (seed_of(seed)?, &key.file.key);
+        let (seed, key) = (seed_of(seed)?, key.0.key());
         let column = detached(py, || Column::encrypt(&Encryptor::new(&self.0, key, seed)?, element, &entries))?;
         Ok(PyEncryptedArray::new(&self.0, shape, column))
     }
@@ -124,7 +125,7 @@ impl PyTfheContext {
         x: &PyEncryptedArray,
         key: &PyTfheSecretKey,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let key = &key.file.key;
+        let key = key.0.key();
         let values = detached(py, || x.column.decrypt(&Decryptor::new(&self.0, key)?))?;
         numbers::into_array(py, &values, x.column.element(), &x.shape)
     }

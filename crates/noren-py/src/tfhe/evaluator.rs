@@ -82,7 +82,7 @@ impl PyTfheEvaluator {
         let columns = heard.follow(py, raise, || {
             let mut evaluator = Evaluator::new(context, keys)?;
             if let Some(circuit) = circuit {
-                evaluator = evaluator.with_circuit_keys(Arc::new(context.expand_circuit(&circuit.file.key)?))?;
+                evaluator = evaluator.with_circuit_keys(Arc::new(context.expand_circuit(circuit.0.key())?))?;
             }
             Ok(ColumnEvaluator::new(evaluator.with_failure_budget(log2_failure)))
         })?;

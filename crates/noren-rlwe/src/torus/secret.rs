@@ -36,6 +36,12 @@ impl TorusSecret {
         Owner { fingerprint: self.parameters.fingerprint(), key: self.key }
     }
 
+    /// Bytes in memory.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.short.len() + self.long.len()
+    }
+
     /// A fresh sample of dimension kN and phase `message + e`. With the [seed of the message](seed_of_messages), the mask is
     /// drawn from the stream `ciphertext` of its `derive("uniform")`, the error from its stream `error`. The seed is for this
     /// sample alone.

@@ -39,6 +39,6 @@ pub(crate) mod tfhe;
 pub use backend::{Backend, Bounds, Decisions, Outcome, Outline, Plan, Record, Running, Step};
 pub use keys::{Key, Part, PartKind, SecretKey, ServerKeys, part};
 pub use options::Options;
-pub use parcel::{Function, Inputs, KeysOfServer, Outputs, Parcel, Purpose, Secrets};
+pub use parcel::{Content, Function, Inputs, KeysOfServer, Outputs, Parcel, Purpose, Secrets};
 pub use table::Backends;
 pub use tfhe::TorusDraft;

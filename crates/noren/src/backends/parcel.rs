@@ -6,8 +6,10 @@ use std::marker::PhantomData;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::wire::kind::Kind;
 use noren_rlwe::wire::object::Object;
-use noren_rlwe::wire::reader::Reader;
+use noren_rlwe::wire::owners;
+use noren_rlwe::wire::reader::{Limits, Reader};
 use noren_rlwe::wire::writer::Writer;
+use serde::Serialize;
 use zeroize::Zeroize;
 
 /// The bytes of an item; each has items of their own of the container.
@@ -67,6 +69,38 @@ impl<P: Purpose> Parcel<P> {
     /// [`Error::Length`] for another number of items.
     pub fn single(&self) -> Result<&[u8]> {
         single(&self.items)
+    }
+}
+
+/// An object among the items of a parcel, as its own container says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Content {
+    /// The name of its kind.
+    pub kind: &'static str,
+    /// The bytes of its container.
+    pub bytes: u64,
+    /// The identity of the secret key that it belongs to, if it says so.
+    pub owner: Option<String>,
+}
+
+impl Content {
+    /// The objects in a parcel of any purpose but a function's, without parameters or keys.
+    ///
+    /// # Errors
+    /// [`Error::Wire`] for an item that is damaged or no container.
+    pub fn all(reader: &mut Reader<'_>) -> Result<Vec<Self>> {
+        let mut all = vec![Self::of(reader.take(BYTES)?.bytes()?)?];
+        while reader.next_item()? {
+            all.push(Self::of(reader.take(BYTES)?.bytes()?)?);
+        }
+        Ok(all)
+    }
+
+    fn of(item: &[u8]) -> Result<Self> {
+        let reader = Reader::open_any(item, &Limits::default())?;
+        let kind = reader.header().kind;
+        let owner = owners::of_sections(kind, reader.sections()).map(|key| key.to_string());
+        Ok(Self { kind: kind.name(), bytes: item.len() as u64, owner })
     }
 }
 

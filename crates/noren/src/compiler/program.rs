@@ -57,6 +57,19 @@ struct Inner {
 }
 
 /// The JSON of a program.
+/// What a program says of itself, without prices.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// The scheme.
+    pub scheme: &'static str,
+    /// Its parameters, in words.
+    pub parameters: String,
+    /// The names of the inputs with their shapes, in the order of the arguments.
+    pub inputs: Vec<(String, Vec<usize>)>,
+    /// The shapes of the results.
+    pub results: Vec<Vec<usize>>,
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Text {
@@ -125,6 +138,21 @@ impl Program {
     #[must_use]
     pub fn precision(&self) -> f64 {
         self.0.precision
+    }
+
+    /// What the program says of itself.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let input = |at: usize| match &self.graph().node(at).operation {
+            Operation::Input { name, shape, .. } => Some((name.clone(), shape.clone())),
+            _ => None,
+        };
+        Summary {
+            scheme: self.plan().backend(),
+            parameters: self.plan().words(),
+            inputs: self.graph().inputs().into_iter().filter_map(input).collect(),
+            results: self.graph().outputs().iter().map(|&at| self.graph().node(at).shape.clone()).collect(),
+        }
     }
 
     /// The bytes of a program, for a file or for the other half.
