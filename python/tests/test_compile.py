@@ -339,6 +339,19 @@ def test_comparisons_are_decided_by_switching(tmp_path: Path) -> None:
         noren.compile(choose, number, number, dead_zone=1e-9, **options)
 
 
+def test_results_of_decisions_are_decided_again_whatever_their_errors() -> None:
+    def clamped(x: Any) -> Any:
+        return np.minimum(np.abs(x), np.maximum(x, 0.25))
+
+    x = np.array([-0.9])
+    f = noren.compile(
+        clamped, Input((1,), -1.0, 1.0), scheme="ckks-switching", precision=1.0, dead_zone=0.5, security=None
+    )
+    keys = f.client.keygen()
+    found, bound = f.client.decrypt(f.server.run(f.client.encrypt(x), keys), bound=True)
+    assert np.abs(found - clamped(x)).max() <= bound <= 1.0
+
+
 def ordered(x: Any) -> Any:
     return np.sort(x, axis=0), x.argmax(axis=1), x[:, 0].argmin(), np.argmax(x, axis=0, keepdims=True)
 
@@ -348,7 +361,8 @@ def test_elements_are_sorted_and_the_largest_are_found_by_switching() -> None:
     f = noren.compile(
         ordered, Input((3, 3), -1.0, 1.0), scheme="ckks-switching", precision=0.75, dead_zone=0.4, security=None
     )
-    reply = f.server.run(f.client.encrypt(x), f.client.keygen())
+    keys = f.client.keygen()
+    reply = f.server.run(f.client.encrypt(x), keys)
     for results in (f.client.decrypt(reply, bound=True), f.simulate(x, bound=True)):
         for (found, bound), expected in zip(results, ordered(x), strict=True):
             assert found.shape == np.shape(expected)

@@ -73,7 +73,7 @@ impl Decide<Renewable<ModelVector>> for Decisions<'_> {
         let (Self { model, switches }, x) = (self, x.best());
         let (slots, law) = (model.noise.slots(x), switches.parameters.law(Mode::Real));
         let error = model.noise.error_bound(x);
-        let reach = reach(x.range().magnitude(), error);
+        let reach = reach(x.range().magnitude(), x.worst_error());
         if !reach.is_finite() {
             return Err(Overgrown.into());
         }

@@ -226,7 +226,7 @@ impl SchemeSwitch {
     pub fn function(&self, x: &Ciphertext, variation: &Variation, function: impl Fn(f64) -> f64) -> Result<Ciphertext> {
         let [low, high] = self.interval(x)?;
         let (centred, middle) = self.centred(x)?;
-        let part = RANGE_PART / reach(centred.magnitude(), x.error_bound());
+        let part = RANGE_PART / reach(centred.magnitude(), x.estimate().worst());
         let degree = self.table_degree();
         // Phases (c + 1/2) / 2N, a quarter of the circle ahead.
         let number = |place: f64| ((place / (2 * degree) as f64 - 0.25) / part + middle).clamp(low, high);
@@ -274,7 +274,7 @@ impl SchemeSwitch {
     /// As [`SchemeSwitch::down`].
     pub(super) fn question(&self, x: &Ciphertext, steps: Steps) -> Result<Question> {
         let [low, high] = self.interval(x)?;
-        let part = SIGN_PART / reach(low.abs().max(high.abs()), x.error_bound());
+        let part = SIGN_PART / reach(low.abs().max(high.abs()), x.estimate().worst());
         Ok(self.asked(self.lower(x, part)?, steps))
     }
 
@@ -329,11 +329,15 @@ impl SchemeSwitch {
     }
 }
 
-/// The largest value of slots of this magnitude and error bound for which a part of the circle is chosen: a tenth of it is room for errors.
-pub(crate) fn reach(magnitude: f64, error_bound: f64) -> f64 {
-    /// In error bounds.
-    const LEAST: f64 = 10.0;
-    let reach = magnitude.max(LEAST * error_bound);
+/// The largest value of slots of this magnitude, and of errors up to `worst` whatever their distribution, for which a part of the
+/// circle is chosen.
+///
+/// A value of this size takes nine tenths of half of the circle; the rest holds the errors, once as those of the value and once
+/// as part of what comes down, with room for those of the way: a ninth of the reach is more than twice a twentieth.
+pub(crate) fn reach(magnitude: f64, worst: f64) -> f64 {
+    /// In errors.
+    const LEAST: f64 = 20.0;
+    let reach = magnitude.max(LEAST * worst);
     if reach > 0.0 { reach } else { 1.0 }
 }
 

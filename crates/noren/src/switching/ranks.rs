@@ -74,7 +74,7 @@ impl SchemeSwitch {
         let slots = pairs.rows * pairs.size;
         self.check_rotations(&pairs.rotations())?;
         let (centred, _) = self.centred(x)?;
-        let part = SIGN_PART / reach(high - low, x.error_bound());
+        let part = SIGN_PART / reach(high - low, x.estimate().worst());
         let lowered = self.lower(&centred, part)?;
 
         // The difference of two values has the noise of two ways down, and their errors.

@@ -88,6 +88,11 @@ impl ModelVector {
         &self.values
     }
 
+    /// A bound on the errors of all slots of the ring, whatever their distribution.
+    pub(crate) fn worst_error(&self) -> f64 {
+        self.estimate.worst()
+    }
+
     /// Where the message lies in every slot, as far as the ciphertext would know.
     #[must_use]
     pub fn range(&self) -> &Range {
