@@ -235,6 +235,7 @@ pub(super) fn lookups(workload: &Workload, client: &Party, server: &Party) -> Re
         matrices: usize::from(two),
         lines: if two { 0 } else { runs },
         line_values,
+        terms: 0,
     };
     let price = draft.price(client, server)?;
     let line = if two { "a matrix of the table" } else { "a table in a line: no matrix" };

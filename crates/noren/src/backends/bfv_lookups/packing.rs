@@ -89,6 +89,10 @@ impl Packing {
                 packing.groups.push(group);
             }
         }
+        if packing.encrypted().next().is_none() {
+            // A message has a ciphertext: of zeros, to which the constants are added.
+            packing.groups[0].inputs.push((position(&mut known.inputs, Vec::new()), 1));
+        }
         packing.inputs = in_order(known.inputs);
         packing.calls = in_order(known.calls);
         packing

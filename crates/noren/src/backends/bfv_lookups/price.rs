@@ -28,6 +28,8 @@ pub(crate) struct LookupDraft<'a> {
     pub(crate) lines: usize,
     /// How many values the number has that these depend on.
     pub(crate) line_values: usize,
+    /// The ciphertexts of inputs that are multiplied by numbers and added to results.
+    pub(crate) terms: usize,
 }
 
 impl LookupDraft<'_> {
@@ -96,6 +98,11 @@ impl LookupDraft<'_> {
         let (lookups, doublings) = ((self.pairs + self.lines) as f64, layout.stretch().ilog2().max(1) as usize);
         let sums = meter.rotation_sums(doublings.div_ceil(3), doublings, plan.entry_limbs());
         price.add_part("sums over slots", lookups, server.seconds(&sums)? * lookups);
+        if self.terms > 0 {
+            // A product with a number takes about as long as a sum.
+            let all = meter.sum(first) * (2 * self.terms) as f64 + meter.rescale(first) * self.results as f64;
+            price.add_part("sums of inputs", self.terms as f64, server.seconds(&all)?);
+        }
         price.server_memory += plan.key_bytes() + plan.working_bytes(1);
         price.client_memory = PROCESS_BYTES + 24 * packed(1.0, first);
         Ok(price)

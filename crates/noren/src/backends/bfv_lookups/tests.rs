@@ -99,6 +99,16 @@ fn elements_are_moved_by_the_client_and_constants_are_its_own() {
 }
 
 #[test]
+fn constants_have_a_ciphertext_where_nothing_else_has() {
+    let mut graph = Graph::default();
+    let x = input(&mut graph, "x", &[3], [-2.0, 5.0]);
+    let zero = push(&mut graph, Operation::Binary(Binary::Sub, x, x));
+    let numbers = constant(&mut graph, &[7.0, 0.0, -4.0]);
+    let sum = push(&mut graph, Operation::Binary(Binary::Add, zero, numbers));
+    assert_eq!(check(graph, &[sum, zero], &[vec![5.0, -2.0, 0.0]])[0], 1);
+}
+
+#[test]
 fn what_is_no_function_of_two_numbers_is_refused() {
     let mut graph = Graph::default();
     let [x, y, z] = ["x", "y", "z"].map(|name| input(&mut graph, name, &[4], [0.0, 40.0]));
