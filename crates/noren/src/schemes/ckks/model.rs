@@ -169,8 +169,7 @@ impl NoiseModel {
             let mut stream = noise.lock().unwrap_or_else(PoisonError::into_inner);
             values.iter_mut().for_each(|x| *x += deviation * stream.gaussian());
         }
-        let tag = mix(a.estimate.tag(), RENEWAL);
-        let estimate = a.estimate.clone().with_bias(bound).named(tag);
+        let estimate = a.estimate.clone().with_bias(bound).named(mix(a.estimate.tag(), RENEWAL));
         let estimate = estimate.with_room(room(&self.parameters, level + 1, self.parameters.scale_at(level)));
         Ok(ModelVector { values, slots: a.slots, level, period: a.period, estimate })
     }
@@ -198,9 +197,8 @@ impl NoiseModel {
         if x.estimate.overflows() {
             return f64::INFINITY;
         }
-        let slots = x.slots;
-        let error = x.estimate.bound(slots, self.parameters.max_slots());
-        error + decoding_error(slots) * (x.estimate.magnitude() + error)
+        let error = x.estimate.bound(x.slots, self.parameters.max_slots());
+        error + decoding_error(x.slots) * (x.estimate.magnitude() + error)
     }
 
     /// The result of an operation: `before` is the estimate without what the operation adds.
@@ -592,10 +590,8 @@ fn no_terms() -> Error {
 }
 
 fn check_slots(found: usize, needed: usize) -> Result<()> {
-    if found == needed {
-        return Ok(());
-    }
-    Err(Error::Length { what: "slots of the second operand", found, needed: needed.to_string() })
+    let what = "slots of the second operand";
+    if found == needed { Ok(()) } else { Err(Error::Length { what, found, needed: needed.to_string() }) }
 }
 
 fn check_plain(a: &ModelVector, p: &ModelPlaintext) -> Result<()> {
