@@ -43,6 +43,8 @@ pub(super) struct Group {
 
 /// A term of a sum: a function or none, a factor, and arguments.
 type Term<'a> = (Option<usize>, i64, &'a [usize]);
+/// Elements of one signature: their terms, and their forms.
+type Members<'a> = Vec<(Vec<Term<'a>>, &'a Form)>;
 
 impl Packing {
     /// Packs all elements of the outputs into ciphertexts of this many lanes.
@@ -53,7 +55,7 @@ impl Packing {
                 places.entry(form).or_default().push([output, position]);
             }
         }
-        let mut alike: BTreeMap<Vec<(Option<usize>, i64)>, Vec<(Vec<Term<'_>>, &Form)>> = BTreeMap::new();
+        let mut alike: BTreeMap<Vec<(Option<usize>, i64)>, Members<'_>> = BTreeMap::new();
         for &form in places.keys() {
             let mut terms: Vec<Term<'_>> = form.terms.iter().map(term).collect();
             terms.sort_unstable();

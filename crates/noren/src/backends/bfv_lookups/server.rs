@@ -32,8 +32,8 @@ pub(super) struct LookupsServer {
 
 /// A function, ready to be looked up.
 enum Prepared {
-    One(LineLookup),
-    Two(Lookup),
+    One(Box<LineLookup>),
+    Two(Box<Lookup>),
 }
 
 impl LookupsServer {
@@ -48,8 +48,8 @@ impl LookupsServer {
         let prepare = |at: usize| {
             let function = plan.function(at);
             let prepared = match plan.fusion.functions.sizes(at).len() {
-                1 => Prepared::One(LineLookup::prepare(&file.context, &plan.lookup, &function, Line::First)?),
-                _ => Prepared::Two(Lookup::prepare(&file.context, &plan.lookup, &function, None)?),
+                1 => Prepared::One(Box::new(LineLookup::prepare(&file.context, &plan.lookup, &function, Line::First)?)),
+                _ => Prepared::Two(Box::new(Lookup::prepare(&file.context, &plan.lookup, &function, None)?)),
             };
             Ok((at, prepared))
         };
