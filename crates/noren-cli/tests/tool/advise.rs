@@ -63,8 +63,8 @@ fn what_is_advised_runs_as_a_function() {
     sandbox.done(&["function", "decrypt", "chain.function", "--key", "keys/secret.key", "reply", "-o", "out.csv"]);
     let power = |x: u128| x.pow(4) % 65537;
     let expected: Vec<String> = [3, 65536, 40000].map(|x| power(x).to_string()).to_vec();
-    let found = sandbox.text("out.csv");
-    assert_eq!(found.lines().filter(|line| line.parse::<u64>().is_ok()).collect::<Vec<_>>(), expected, "{found}");
+    // Below the name of the column.
+    assert_eq!(sandbox.text("out.csv").lines().skip(1).collect::<Vec<_>>(), expected);
     let wide = ["advise", "sum", "--count", "2", "--integer", "60", "--machine", "server.json", "--function", "wide"];
     sandbox.refused(&wide, &["2^53"]);
     assert!(!sandbox.path("wide").exists());
