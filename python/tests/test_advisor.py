@@ -195,7 +195,8 @@ def test_advice_compiles() -> None:
     function = advice.compile()
     assert function.scheme == advice[0].scheme == "bgv"
     x = np.array([[3], [65536], [40000]])
-    reply = function.server.run(function.client.encrypt(x), function.client.keygen())
+    keys = function.client.keygen()
+    reply = function.server.run(function.client.encrypt(x), keys)
     assert function.client.decrypt(reply).tolist() == [[pow(int(n), 8, 65537)] for n in x[:, 0]]
     assert advice.compile("bfv").scheme == "bfv"
     with pytest.raises(noren.Error, match="integers: round and scale"):

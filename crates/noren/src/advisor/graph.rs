@@ -47,7 +47,10 @@ impl Workload {
     pub(super) fn entry(&self, count: usize) -> f64 {
         match self.values {
             Values::Real { .. } => 1.0 / count as f64,
-            Values::Integer { bits, .. } => libm::exp2(f64::from(bits)) - 1.0,
+            Values::Integer { bits, .. } => {
+                let end = self.modulus.map_or(f64::INFINITY, |modulus| modulus as f64);
+                end.min(libm::exp2(f64::from(bits))) - 1.0
+            }
         }
     }
 

@@ -75,10 +75,11 @@ impl Source {
         let (given, arguments, width, body): (_, &[&str], _, _) = match workload.computation {
             Computation::Product { count } if modulo.is_empty() => (none, &["x"], count, line("np.prod(x, axis=-1)")),
             Computation::Product { count } => {
-                let pairs = format!("x[..., :half] * x[..., half : 2 * half]{modulo}");
                 let body = format!(
-                    "    while x.shape[-1] > 1:\n        half = x.shape[-1] // 2\n        \
-                     x = np.concatenate([{pairs}, x[..., 2 * half :]], axis=-1)\n    return x[..., 0]\n"
+                    "    while (count := x.shape[-1]) > 1:\n        half = count // 2\n        \
+                     pairs = x[..., :half] * x[..., half : 2 * half]{modulo}\n        \
+                     x = np.concatenate([pairs, x[..., 2 * half :]], axis=-1) if count % 2 else pairs\n    \
+                     return x[..., 0]\n"
                 );
                 (none, &["x"], count, body)
             }

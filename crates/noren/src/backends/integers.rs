@@ -82,7 +82,7 @@ impl<S: Scheme> IntegerPlan<S> {
             return Err(CompileError::unsupported(graph, at, needed).into());
         }
         let residues = residues(graph);
-        let modulus = match residues.filter(|&modulus| has_slots(modulus)) {
+        let modulus = match own_modulus(graph) {
             Some(modulus) => modulus,
             None => modulus_above(2.0 * largest(graph) + 1.0)?,
         };
@@ -289,7 +289,25 @@ fn residues(graph: &Graph) -> Option<u64> {
 fn is_residue(graph: &Graph, at: usize) -> bool {
     let Operation::Binary(Binary::Remainder, _, b) = graph.node(at).operation else { return false };
     let is_last = || graph.outputs().contains(&at) && graph.consumers()[at].is_empty();
-    residues(graph).is_some_and(|modulus| graph.number(b) == Some(modulus as f64) && (has_slots(modulus) || is_last()))
+    let divides = |modulus: u64| graph.number(b) == Some(modulus as f64);
+    residues(graph).is_some_and(divides) && (own_modulus(graph).is_some() || is_last())
+}
+
+/// The number that all outputs are remainders by, if it is a modulus with slots, and all numbers that are given are from minus
+/// half of it to below it, as encoders take them.
+fn own_modulus(graph: &Graph) -> Option<u64> {
+    let modulus = residues(graph).filter(|&modulus| has_slots(modulus))?;
+    let needed = graph.needed();
+    let (least, most) = (-((modulus / 2) as f64), (modulus - 1) as f64);
+    let is_residue = |x: f64| (least..=most).contains(&x);
+    let fits = |at: usize| match &graph.node(at).operation {
+        Operation::Input { range, .. } => is_residue(range.low) && is_residue(range.high),
+        Operation::Constant { values: given, .. }
+        | Operation::MatMul { matrix: given, .. }
+        | Operation::Polynomial(_, given) => given.iter().all(|&x| is_residue(x) || x == modulus as f64),
+        _ => true,
+    };
+    (0..needed.len()).filter(|&at| needed[at]).all(fits).then_some(modulus)
 }
 
 /// Whether rings up to degree 2^15 have slots modulo a number.
