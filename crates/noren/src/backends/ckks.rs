@@ -39,6 +39,9 @@ const SPARE_BITS: f64 = 3.0;
 /// The part of the last bound that a bound must fall to, so that more bits count as a help.
 pub(super) const HELPS: f64 = 0.75;
 
+/// How many bits fewer than those of the precision are tried.
+const MOST_FEWER_BITS: f64 = 10.0;
+
 /// The factor from one precision to the next, and how many are tried, to say which is possible.
 const WIDER: f64 = 8.0;
 const WIDER_ROUNDS: usize = 12;
@@ -115,6 +118,7 @@ impl CkksPlan {
         // The largest value that the first prime must hold, constants among them.
         let mut room = max_abs;
         let wanted = slots_of(graph);
+        let least = -libm::log2(precision) - libm::log2(max_abs).min(MOST_FEWER_BITS);
         let (mut slots, mut last) = (1, f64::INFINITY);
         let mut refused = Refused { levels: 0, reason: "the bound did not settle".to_owned() };
         // The slots depend on the ring, the levels on the slots, and the ring on the levels.
@@ -130,8 +134,9 @@ impl CkksPlan {
             };
             let parameters = match ckks::Parameters::smallest(&requirements, room) {
                 Ok(parameters) => parameters,
-                // Fewer bits than at first may be enough, and so may one prime more for what is larger than the first holds.
-                Err(Error::Parameters { .. }) if last.is_infinite() && bits > -libm::log2(precision) => {
+                // Fewer bits than at first may be enough, because errors of sums do not grow with the range of results as those
+                // of products do; and so may one prime more for what is larger than the first holds.
+                Err(Error::Parameters { .. }) if last.is_infinite() && bits > least => {
                     bits -= 1.0;
                     continue;
                 }

@@ -273,11 +273,15 @@ fn requirements(graph: &Graph, recording: &Recording, modulus: u64, security: Se
     }
 }
 
-/// The number that all outputs are remainders by, if they are.
+/// The number that all outputs are remainders by, or elements of such, if they are.
 fn residues(graph: &Graph) -> Option<u64> {
-    let divisor = |&at: &usize| match graph.node(at).operation {
-        Operation::Binary(Binary::Remainder, _, b) => graph.number(b).filter(|&b| b >= 2.0).map(|b| b as u64),
-        _ => None,
+    let divisor = |&output: &usize| {
+        let mut at = output;
+        while let Operation::Gather { of, .. } = graph.node(at).operation {
+            at = of;
+        }
+        let Operation::Binary(Binary::Remainder, _, b) = graph.node(at).operation else { return None };
+        graph.number(b).filter(|&b| b >= 2.0).map(|b| b as u64)
     };
     let (first, rest) = graph.outputs().split_first()?;
     let modulus = divisor(first)?;
@@ -288,9 +292,17 @@ fn residues(graph: &Graph) -> Option<u64> {
 /// scheme, or the client divides.
 fn is_residue(graph: &Graph, at: usize) -> bool {
     let Operation::Binary(Binary::Remainder, _, b) = graph.node(at).operation else { return false };
-    let is_last = || graph.outputs().contains(&at) && graph.consumers()[at].is_empty();
     let divides = |modulus: u64| graph.number(b) == Some(modulus as f64);
-    residues(graph).is_some_and(divides) && (own_modulus(graph).is_some() || is_last())
+    residues(graph).is_some_and(divides)
+        && (own_modulus(graph).is_some() || is_moved_alone(graph, &graph.consumers(), at))
+}
+
+/// Whether nothing is computed with a node: its elements change places, if that.
+fn is_moved_alone(graph: &Graph, consumers: &[Vec<usize>], at: usize) -> bool {
+    let moves = |&to: &usize| {
+        matches!(graph.node(to).operation, Operation::Gather { .. }) && is_moved_alone(graph, consumers, to)
+    };
+    consumers[at].iter().all(moves)
 }
 
 /// The number that all outputs are remainders by, if it is a modulus with slots, and all numbers that are given are from minus
@@ -465,6 +477,12 @@ mod tests {
             let (shape, values) = (vec![2, 1], vec![10.0; 2]);
             let tens = push(graph, Operation::Constant { shape, element: Element::Integer, values });
             push(graph, Operation::Binary(Binary::Remainder, x, tens))
+        });
+        check(|graph, x, y| {
+            let sum = push(graph, Operation::Binary(Binary::Add, x, y));
+            let ten = constant(graph, 10.0);
+            let of = push(graph, Operation::Binary(Binary::Remainder, sum, ten));
+            push(graph, Operation::Gather { of, shape: vec![3], positions: vec![255, -1, 17] })
         });
         check(|graph, x, y| {
             let (product, ten) = (push(graph, Operation::Binary(Binary::Mul, x, y)), constant(graph, 10.0));
