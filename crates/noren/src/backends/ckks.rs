@@ -47,7 +47,7 @@ const WIDER: f64 = 8.0;
 const WIDER_ROUNDS: usize = 12;
 
 /// How often parameters are tried.
-const MOST_ROUNDS: usize = 24;
+const MOST_ROUNDS: usize = 40;
 
 /// The part of the precision that the predicted bound may reach: bounds of ciphertexts differ a little from it.
 pub(super) const MARGIN: f64 = 0.9;
