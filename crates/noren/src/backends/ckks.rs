@@ -112,8 +112,8 @@ impl CkksPlan {
     /// The smallest parameters with which the bounds are within a precision, or why there are none.
     fn within(graph: &Arc<Graph>, options: &Options, precision: f64) -> Result<std::result::Result<Self, Refused>> {
         let mut approximations = Approximations::of_reals(precision * SHARE_OF_APPROXIMATIONS, options.dead_zone);
-        let mut bits = SPARE_BITS - libm::log2(precision);
-        let mut levels_left = 0;
+        let usual = SPARE_BITS - libm::log2(precision);
+        let (mut bits, mut levels_left) = (usual, 0);
         let mut max_abs = graph.outputs().iter().map(|&at| graph.node(at).range.magnitude()).fold(1.0, f64::max);
         // The largest value that the first prime must hold, constants among them.
         let mut room = max_abs;
@@ -141,7 +141,7 @@ impl CkksPlan {
                     continue;
                 }
                 Err(Error::Parameters { .. }) if levels_left == 0 && max_abs.max(room) > 1.0 => {
-                    (levels_left, bits, last) = (1, SPARE_BITS - libm::log2(precision), f64::INFINITY);
+                    (levels_left, bits, last) = (1, usual, f64::INFINITY);
                     continue;
                 }
                 Err(error @ Error::Parameters { .. }) => {
@@ -177,7 +177,9 @@ impl CkksPlan {
             }
             // Where more bits do not help, polynomials are what is off.
             let excess = bound / (precision * MARGIN);
-            if bound > last * HELPS {
+            if bits < usual {
+                bits += libm::log2(excess).max(1.0);
+            } else if bound > last * HELPS {
                 approximations.error /= excess.clamp(1.5, 64.0);
             } else {
                 bits += libm::log2(excess).max(0.5);
