@@ -6,7 +6,7 @@ use noren_rlwe::error::Result;
 
 use crate::circuits::polynomial::Polynomial;
 use crate::graph::interval::{Interval, power_of_two_above};
-use crate::graph::operation::{Binary, Element};
+use crate::graph::operation::{Binary, Element, Unary};
 use crate::lowering::decisions::{Decide, Decided};
 use crate::lowering::elementwise::Shaped;
 use crate::lowering::error::CompileError;
@@ -58,6 +58,18 @@ impl<'a, E: Shared> Lowering<'a, E> {
         Ok(Operand::Value(self.made(parts, layout, Interval::new(0.0, 1.0)).into()))
     }
 
+    /// A function of integers.
+    pub(super) fn of_integers(
+        &mut self,
+        at: usize,
+        x: Shaped<E>,
+        function: impl Fn(f64) -> f64,
+    ) -> Result<Operand<E::Ciphertext>> {
+        let range = self.graph.node(x.0).range;
+        let x = self.value(x, None)?;
+        Ok(Operand::Value(self.tabulated(at, &x, range, function)?.into()))
+    }
+
     /// A function of the difference of integers.
     fn of_difference(
         &mut self,
@@ -73,6 +85,9 @@ impl<'a, E: Shared> Lowering<'a, E> {
 
     /// The sign of numbers that are not closer to zero than the dead zone.
     pub(super) fn sign(&mut self, at: usize, x: Shaped<E>) -> Result<Operand<E::Ciphertext>> {
+        if self.approximations.modulus.is_some() {
+            return self.of_integers(at, x, |x| Unary::Sign.of(x));
+        }
         self.check_real(at)?;
         let x = self.value(x, None)?;
         let zone = self.dead_zone(at)?;
@@ -91,6 +106,9 @@ impl<'a, E: Shared> Lowering<'a, E> {
 
     /// `|x| = x sign(x)`, within the error of approximations for all x.
     pub(super) fn abs(&mut self, at: usize, x: Shaped<E>) -> Result<Operand<E::Ciphertext>> {
+        if self.approximations.modulus.is_some() {
+            return self.of_integers(at, x, |x| Unary::Abs.of(x));
+        }
         self.check_real(at)?;
         let x = self.value(x, None)?;
         if x.bounds.low >= 0.0 {

@@ -171,11 +171,6 @@ impl<'a, E: Shared> Lowering<'a, E> {
                 let operand = operand(*of)?;
                 self.gather(at, *of, operand, positions)?
             }
-            Operation::Unary(kind @ (Unary::Abs | Unary::Sign), of) if self.approximations.modulus.is_some() => {
-                let x = self.value((*of, operand(*of)?), None)?;
-                let range = self.graph.node(*of).range;
-                Operand::Value(self.tabulated(at, &x, range, |x| kind.of(x))?.into())
-            }
             Operation::Unary(kind, of) => {
                 let x = operand(*of)?;
                 match kind {
@@ -228,9 +223,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
                 Operand::Value(self.function(at, *of, &x, *name, *error)?.into())
             }
             Operation::Table { of, first, values, .. } => {
-                let x = self.value((*of, operand(*of)?), None)?;
-                let range = self.graph.node(*of).range;
-                Operand::Value(self.tabulated(at, &x, range, |x| values[(x - *first as f64) as usize])?.into())
+                self.of_integers(at, (*of, operand(*of)?), |x| values[(x - *first as f64) as usize])?
             }
             Operation::Sort(of, axis) => {
                 let x = self.value((*of, operand(*of)?), None)?;
