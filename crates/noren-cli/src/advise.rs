@@ -173,7 +173,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
 
 /// The workload, compiled for the first scheme of advice that compiles it.
 fn compiled(workload: &Workload, advice: &Advice) -> Result<Program, Failure> {
-    // What is no graph has the same reason everywhere.
+    // A workload without a graph is refused once: the reason is the same for every scheme.
     workload.graph()?;
     let mut reasons = Vec::new();
     for candidate in &advice.candidates {

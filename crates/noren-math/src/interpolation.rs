@@ -207,7 +207,7 @@ pub fn through(modulus: &Modulus, first: i64, values: &[i64]) -> Vec<i64> {
     }
     let mut coefficients = vec![0; values.len()];
     for (at, &difference) in differences.iter().enumerate().rev() {
-        // What there is times `x - point`, and the difference.
+        // The polynomial so far times `x - point`, plus the difference.
         let point = residue(first + at as i64);
         for k in (0..coefficients.len()).rev() {
             let lower = if k == 0 { difference } else { coefficients[k - 1] };

@@ -104,7 +104,7 @@ pub(crate) fn header_of(py: Python<'_>, path: PathBuf) -> PyResult<Option<Stated
     Ok(header.map(stated))
 }
 
-/// What [`header_of`] finds.
+/// The result of [`header_of`].
 type Stated<'py> = (Bound<'py, PyBytes>, &'static str, String, u64);
 
 /// The contents of a file of ciphertexts.

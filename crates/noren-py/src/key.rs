@@ -102,7 +102,7 @@ pub(crate) trait File: Object<Context = ()> + Send + Sync + 'static {
     /// The context that came with it, or the one of its parameters that all files share.
     fn home(&self, py: Python<'_>) -> PyResult<Self::Home>;
 
-    /// What the key alone is read and written with.
+    /// The context that the key alone is read and written with.
     fn beside(context: &Self::Home) -> &<Self::Key as Object>::Context;
 
     /// Reads a file, or maps it.
@@ -233,7 +233,7 @@ impl<F: File> Held<F> {
 
 /// A key of any scheme.
 pub(crate) trait Key: Send + Sync {
-    /// What the key says of itself.
+    /// The description of the key.
     fn holds(&self) -> &dyn Holds;
 
     /// Its parameters in short.
@@ -245,7 +245,7 @@ pub(crate) trait Key: Send + Sync {
     /// Its bytes, its parameters among them.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>>;
 
-    /// What a pickle has beside the parameters.
+    /// The bytes of a pickle beside the parameters.
     fn to_pickle<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Threading)>;
 
     /// Writes it in clear.

@@ -1,4 +1,4 @@
-//! What is of BGV or of BFV: values of either scheme, with the operations that they have in common.
+//! Values of BGV or of BFV, with the operations that both schemes have.
 
 use noren::bfv::Bfv;
 use noren::bgv::{Bgv, Context, Parameters};
@@ -94,7 +94,7 @@ impl AnyCiphertext {
     }
 }
 
-/// What pyo3 says of an object of another class.
+/// The `TypeError` of pyo3 for an object of another class.
 pub(crate) fn other_class(name: &str) -> PyErr {
     PyTypeError::new_err(format!("'{name}' object is not an instance of '{name}'"))
 }
