@@ -43,9 +43,9 @@ impl Backend for Clear {
         true
     }
 
-    fn plan(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Arc<dyn Plan>> {
+    fn plans(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Vec<Arc<dyn Plan>>> {
         match options.security {
-            Security::None => Ok(Arc::new(ClearPlan(Arc::clone(graph)))),
+            Security::None => Ok(vec![Arc::new(ClearPlan(Arc::clone(graph)))]),
             other => Err(Error::parameter("security", other, "none: nothing is hidden")),
         }
     }
@@ -70,7 +70,7 @@ impl Plan for ClearPlan {
     }
 
     fn record(&self) -> Record {
-        Record { parameters: String::new(), slots: 1, error: 0.0, dead_zone: None, decisions: None }
+        Record { parameters: String::new(), slots: 1, lanes: 1, error: 0.0, dead_zone: None, decisions: None }
     }
 
     fn parameters(&self) -> &dyn Any {

@@ -38,12 +38,13 @@ pub trait Backend: Debug + Sync {
     /// Whether it has an operation: that of this node, on operands of these types and ranges.
     fn evaluates(&self, graph: &Graph, at: usize) -> bool;
 
-    /// The smallest parameters for a function, which was [simplified](crate::graph).
+    /// Small parameters for a function, which was [simplified](crate::graph): at least one plan, and all between which the price
+    /// decides.
     ///
     /// # Errors
     /// [`CompileError`](crate::compiler::CompileError) for operations that it does not have, or a precision that it does not
     /// reach.
-    fn plan(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Arc<dyn Plan>>;
+    fn plans(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Vec<Arc<dyn Plan>>>;
 
     /// The plan of a file: [`Plan::record`] gave the record.
     ///
@@ -189,6 +190,9 @@ pub struct Record {
     pub parameters: String,
     /// The slots of each ciphertext; 1 where elements are encrypted one by one.
     pub slots: usize,
+    /// How many rows of slots of a ciphertext hold elements of their own.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub lanes: usize,
     /// The absolute error of approximations; 0 of exact schemes.
     pub error: f64,
     /// Real numbers that are closer than this may compare either way.
@@ -196,6 +200,15 @@ pub struct Record {
     /// How comparisons are decided, by plans that decide them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decisions: Option<Decisions>,
+}
+
+const fn one() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_one(count: &usize) -> bool {
+    *count == 1
 }
 
 /// How comparisons of real numbers are decided.

@@ -202,8 +202,8 @@ impl Backend for CkksBootstrapping {
         evaluates(graph, at, true)
     }
 
-    fn plan(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Arc<dyn Plan>> {
-        Ok(Arc::new(DeepPlan::search(graph, options, None)?))
+    fn plans(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Vec<Arc<dyn Plan>>> {
+        Ok(vec![Arc::new(DeepPlan::search(graph, options, None)?)])
     }
 
     fn read(&'static self, graph: &Arc<Graph>, record: &Record) -> Result<Arc<dyn Plan>> {

@@ -121,8 +121,8 @@ impl Backend for CkksSwitching {
         matches!(graph.node(at).operation, Operation::ArgMax(..)) || evaluates(graph, at, true)
     }
 
-    fn plan(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Arc<dyn Plan>> {
-        Ok(Arc::new(SwitchingPlan::search(graph, options)?))
+    fn plans(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Vec<Arc<dyn Plan>>> {
+        Ok(vec![Arc::new(SwitchingPlan::search(graph, options)?)])
     }
 
     fn read(&'static self, graph: &Arc<Graph>, record: &Record) -> Result<Arc<dyn Plan>> {
@@ -339,7 +339,7 @@ mod tests {
                 values.iter().zip(expected).for_each(|(a, b)| assert!((a - b).abs() <= *bound, "{a} for {b}: {bound}"));
             }
         }
-        let refused = Backends::ALL.plan(Backends::ALL.named("ckks").expect("a backend"), &graph, &options);
+        let refused = Backends::ALL.plans_of(Backends::ALL.named("ckks").expect("a backend"), &graph, &options);
         let message = refused.expect_err("places are decided").to_string();
         assert!(message.contains("argmax: use scheme=\"ckks-switching\""), "{message}");
         let zone = Options { dead_zone: Some(1e-6), ..options };

@@ -6,7 +6,6 @@ use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
 
-use noren_math::prime::prime_power;
 use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::{EvaluationKeys, SecretKey as RlweSecret};
@@ -18,6 +17,7 @@ use noren_rlwe::wire::writer::Form;
 use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, Running};
 use crate::backends::ckks::in_words;
 use crate::backends::keys::{Part, PartKind, SecretKey, ServerKeys, part};
+use crate::backends::modulus::{is_residue, largest, modulus_above, own_modulus, residues};
 use crate::backends::options::Options;
 use crate::backends::parcel::single;
 use crate::backends::slots::{OnSlots, evaluates, in_pool};
@@ -26,6 +26,8 @@ use crate::cost::price::{Party, Price};
 use crate::cost::slots::Slots;
 use crate::graph::dag::Graph;
 use crate::graph::operation::{Binary, Element, Operation, Unary};
+use crate::graph::rows::{first_rows, rows};
+use crate::graph::shape::size;
 use crate::lowering::error::CompileError;
 use crate::lowering::nodes::Approximations;
 use crate::lowering::recording::{Recording, slots_of};
@@ -48,10 +50,22 @@ pub struct Integers<S> {
 /// Parameters of integers for a graph.
 struct IntegerPlan<S: 'static> {
     backend: &'static Integers<S>,
+    graph: Arc<Graph>,
     parameters: integers::Parameters,
     /// What the client takes results modulo.
     residues: Option<u64>,
+    lanes: Lanes,
+    /// What each lane does.
     on: OnSlots,
+}
+
+/// What the two rows of slots hold: the same, or each a half of the rows of a function that
+/// [computes its rows apart](first_rows).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lanes {
+    Alike,
+    /// So many rows of arrays in each.
+    Halves(usize),
 }
 
 /// The server half.
@@ -60,15 +74,13 @@ struct IntegerServer<S: 'static> {
     ev: Evaluator<S>,
 }
 
-/// Rings up to this index have slots modulo the primes that are tried.
-const SLOT_INDEX: u64 = 1 << 16;
-
 impl<S: Scheme> IntegerPlan<S> {
-    /// The smallest parameters that carry all operations, modulo a prime that holds all results.
+    /// Parameters that carry all operations, modulo a prime that holds all results: those of the smallest ring with few slots, and
+    /// of the smallest whose rows hold the largest array.
     ///
     /// # Errors
     /// Graphs of real numbers, or that no parameters carry.
-    fn search(backend: &'static Integers<S>, graph: &Arc<Graph>, options: &Options) -> Result<Self> {
+    fn search(backend: &'static Integers<S>, graph: &Arc<Graph>, options: &Options) -> Result<Vec<Self>> {
         let needed = graph.needed();
         let real = (0..needed.len()).find(|&at| needed[at] && graph.node(at).element == Element::Real);
         if let Some(real) = real {
@@ -87,20 +99,83 @@ impl<S: Scheme> IntegerPlan<S> {
             None => modulus_above(2.0 * largest(graph) + 1.0)?,
         };
         let approximations = Approximations::modulo(modulus);
-        let wanted = slots_of(graph);
-        let mut slots = wanted;
-        for _ in 0..MOST_ROUNDS {
-            let recording = Recording::new::<i64>(graph, slots, approximations)?;
-            let parameters = requirements(graph, &recording, modulus, options.security).choose::<S>()?;
-            if parameters.row_slots() == slots {
-                let on = OnSlots::new(Arc::clone(graph), approximations, recording);
-                return Ok(Self { backend, parameters, residues, on });
+        let halves = halves(graph).map(|(count, half)| (Lanes::Halves(count), half));
+        let (mut found, mut refused): (Vec<Self>, _) = (Vec::new(), None);
+        for (lanes, lane) in halves.into_iter().chain([(Lanes::Alike, Arc::clone(graph))]) {
+            let wanted = slots_of(&lane);
+            for slots in [1, wanted] {
+                let (parameters, recording) = match settled::<S>(&lane, slots, approximations, modulus, options) {
+                    Ok(settled) => settled,
+                    Err(error) => {
+                        refused = Some(error);
+                        continue;
+                    }
+                };
+                // Halves of what a row has room for would be in as many ciphertexts.
+                let is_half_empty = lanes != Lanes::Alike && wanted < parameters.row_slots();
+                if is_half_empty || found.iter().any(|plan| plan.parameters.degree() == parameters.degree()) {
+                    continue;
+                }
+                let on = OnSlots::new(Arc::clone(&lane), approximations, recording);
+                found.push(Self { backend, graph: Arc::clone(graph), parameters, residues, lanes, on });
             }
-            // A vector is a row, whatever is in it.
-            slots = parameters.row_slots();
         }
-        Err(Error::parameter("slots", wanted, "arrays of fewer elements"))
+        match (found.is_empty(), refused) {
+            (true, Some(error)) => Err(error),
+            _ => Ok(found),
+        }
     }
+
+    /// The inputs of each lane. Where the last has fewer rows than the others, its last row is there more than once.
+    fn in_lanes(&self, inputs: &[Vec<f64>]) -> Vec<Vec<Vec<f64>>> {
+        let Lanes::Halves(count) = self.lanes else { return vec![inputs.to_vec()] };
+        let half = |lane: usize| {
+            let rows = |(values, at): (&Vec<f64>, usize)| {
+                let rows = self.graph.node(at).shape[0];
+                let width = values.len() / rows;
+                let row = |row: usize| &values[row.min(rows - 1) * width..][..width];
+                (lane * count..(lane + 1) * count).flat_map(row).copied().collect()
+            };
+            inputs.iter().zip(self.graph.inputs()).map(rows).collect()
+        };
+        (0..2).map(half).collect()
+    }
+
+    /// The results of all lanes, one after the other.
+    fn joined(&self, lanes: Vec<Outcome>) -> Outcome {
+        let count = |&at: &usize| size(&self.graph.node(at).shape).unwrap_or(0);
+        let output =
+            |(k, at): (usize, &usize)| lanes.iter().flat_map(|lane| &lane.values[k]).copied().take(count(at)).collect();
+        Outcome::exact(self.graph.outputs().iter().enumerate().map(output).collect())
+    }
+}
+
+/// The first half of the rows of a function that computes its rows apart, and how many these are.
+fn halves(graph: &Graph) -> Option<(usize, Arc<Graph>)> {
+    let count = rows(graph).filter(|&rows| rows > 1)?.div_ceil(2);
+    Some((count, Arc::new(first_rows(graph, count)?)))
+}
+
+/// The smallest parameters for a graph in ciphertexts of at least this many slots.
+fn settled<S: Scheme>(
+    graph: &Graph,
+    slots: usize,
+    approximations: Approximations,
+    modulus: u64,
+    options: &Options,
+) -> Result<(integers::Parameters, Recording)> {
+    let wanted = slots;
+    let mut slots = slots;
+    for _ in 0..MOST_ROUNDS {
+        let recording = Recording::new::<i64>(graph, slots, approximations)?;
+        let parameters = requirements(graph, &recording, modulus, options.security).choose::<S>()?;
+        if parameters.row_slots() == slots {
+            return Ok((parameters, recording));
+        }
+        // A vector is a row, whatever is in it.
+        slots = parameters.row_slots();
+    }
+    Err(Error::parameter("slots", wanted, "arrays of fewer elements"))
 }
 
 impl<S: Scheme> Backend for Integers<S> {
@@ -123,8 +198,8 @@ impl<S: Scheme> Backend for Integers<S> {
         node.element != Element::Real && !operands.iter().any(real) && has
     }
 
-    fn plan(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Arc<dyn Plan>> {
-        Ok(Arc::new(IntegerPlan::search(self, graph, options)?))
+    fn plans(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Vec<Arc<dyn Plan>>> {
+        Ok(IntegerPlan::search(self, graph, options)?.into_iter().map(|plan| Arc::new(plan) as Arc<dyn Plan>).collect())
     }
 
     fn read(&'static self, graph: &Arc<Graph>, record: &Record) -> Result<Arc<dyn Plan>> {
@@ -133,10 +208,19 @@ impl<S: Scheme> Backend for Integers<S> {
         if record.slots != parameters.row_slots() {
             return Err(Error::parameter("slots", record.slots, parameters.row_slots()));
         }
+        let (lanes, lane) = match (record.lanes, halves(graph)) {
+            (1, _) => (Lanes::Alike, Arc::clone(graph)),
+            (2, Some((count, half))) => (Lanes::Halves(count), half),
+            (found, halves) => {
+                let needed = if halves.is_some() { "1 or 2" } else { "1: the rows of arrays depend on one another" };
+                return Err(Error::parameter("lanes", found, needed));
+            }
+        };
         let approximations = Approximations::modulo(parameters.modulus().value());
-        let recording = Recording::new::<i64>(graph, record.slots, approximations)?;
-        let on = OnSlots::new(Arc::clone(graph), approximations, recording);
-        Ok(Arc::new(IntegerPlan { backend: self, parameters, residues: residues(graph), on }))
+        let recording = Recording::new::<i64>(&lane, record.slots, approximations)?;
+        let on = OnSlots::new(lane, approximations, recording);
+        let (graph, residues) = (Arc::clone(graph), residues(graph));
+        Ok(Arc::new(IntegerPlan { backend: self, graph, parameters, residues, lanes, on }))
     }
 }
 
@@ -146,7 +230,8 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
     }
 
     fn record(&self) -> Record {
-        self.on.record(&self.parameters.to_bytes(&(), Form::Packed))
+        let lanes = if self.lanes == Lanes::Alike { 1 } else { 2 };
+        Record { lanes, ..self.on.record(&self.parameters.to_bytes(&(), Form::Packed)) }
     }
 
     fn parameters(&self) -> &dyn Any {
@@ -169,7 +254,11 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
     }
 
     fn outline(&self, _: Option<&Bounds>) -> Result<Outline> {
-        Ok(self.on.outline(self.on.recording.usage.depth, "integer", None))
+        let mut outline = self.on.outline(self.on.recording.usage.depth, "integer", None);
+        for (step, recorded) in outline.steps.iter_mut().zip(&self.on.recording.steps) {
+            step.shape.clone_from(&self.graph.node(recorded.node).shape);
+        }
+        Ok(outline)
     }
 
     fn usage(&self) -> Option<&CircuitUsage> {
@@ -209,11 +298,14 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
         let KeyFile { context, key } = secret.get::<KeyFile<RlweSecret>>(0)?;
         let encoder = integers::Encoder::new(context);
         let encryptor = integers::Encryptor::<S>::symmetric(context, key, seed)?;
-        let encrypt = |(_, slots): (usize, Vec<f64>)| {
-            let numbers: Vec<i64> = slots.iter().map(|&x| x as i64).collect();
-            encryptor.encrypt(&encoder.encode_row(&numbers)?)
+        let lanes = self.in_lanes(inputs);
+        let lanes = lanes.iter().map(|inputs| self.on.packed(inputs)).collect::<Result<Vec<_>>>()?;
+        let encrypt = |at: usize| {
+            let numbers: Vec<i64> = lanes.iter().flat_map(|lane| &lane[at].1).map(|&x| x as i64).collect();
+            let encoded = if lanes.len() == 1 { encoder.encode_row(&numbers) } else { encoder.encode(&numbers) };
+            encryptor.encrypt(&encoded?)
         };
-        let ciphertexts = self.on.packed(inputs)?.into_iter().map(encrypt).collect::<Result<_>>()?;
+        let ciphertexts = (0..lanes[0].len()).map(encrypt).collect::<Result<_>>()?;
         Ok(vec![Ciphertexts::<S>(ciphertexts).to_bytes(context, Form::Packed)])
     }
 
@@ -230,14 +322,20 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
         let decrypt = |ciphertext: &Ciphertext<S>| {
             let values = encoder.decode_signed(&decryptor.decrypt(ciphertext)?)?;
             let reduced = |x: i64| self.residues.map_or(x, |modulus| x.rem_euclid(modulus.cast_signed()));
-            Ok(values.into_iter().take(self.on.recording.slots).map(|x| reduced(x) as f64).collect())
+            Ok(values.into_iter().map(|x| reduced(x) as f64).collect())
         };
         let slots = outputs.iter().map(decrypt).collect::<Result<Vec<Vec<f64>>>>()?;
-        self.on.unpacked(&slots, &vec![0.0; slots.len()])
+        let row = self.on.recording.slots;
+        let lane = |lane: usize| {
+            let slots: Vec<Vec<f64>> = slots.iter().map(|slots| slots[lane * row..(lane + 1) * row].to_vec()).collect();
+            self.on.unpacked(&slots, &vec![0.0; slots.len()])
+        };
+        let lanes = if self.lanes == Lanes::Alike { 1 } else { 2 };
+        Ok(self.joined((0..lanes).map(lane).collect::<Result<_>>()?))
     }
 
     fn simulate(&self, inputs: &[Vec<f64>], _: &Seed) -> Result<Outcome> {
-        self.on.graph.evaluate(inputs).map(Outcome::exact)
+        self.graph.evaluate(inputs).map(Outcome::exact)
     }
 }
 
@@ -273,118 +371,14 @@ fn requirements(graph: &Graph, recording: &Recording, modulus: u64, security: Se
     }
 }
 
-/// The number that all outputs are remainders by, or elements of such, if they are.
-fn residues(graph: &Graph) -> Option<u64> {
-    let divisor = |&output: &usize| {
-        let mut at = output;
-        while let Operation::Gather { of, .. } = graph.node(at).operation {
-            at = of;
-        }
-        let Operation::Binary(Binary::Remainder, _, b) = graph.node(at).operation else { return None };
-        graph.number(b).filter(|&b| b >= 2.0).map(|b| b as u64)
-    };
-    let (first, rest) = graph.outputs().split_first()?;
-    let modulus = divisor(first)?;
-    rest.iter().all(|at| divisor(at) == Some(modulus)).then_some(modulus)
-}
-
-/// Whether integers in slots are known modulo what a node divides by: all outputs are, and either it is the modulus of the
-/// scheme, or the client divides.
-fn is_residue(graph: &Graph, at: usize) -> bool {
-    let Operation::Binary(Binary::Remainder, _, b) = graph.node(at).operation else { return false };
-    let divides = |modulus: u64| graph.number(b) == Some(modulus as f64);
-    residues(graph).is_some_and(divides)
-        && (own_modulus(graph).is_some() || is_moved_alone(graph, &graph.consumers(), at))
-}
-
-/// Whether nothing is computed with a node: its elements change places, if that.
-fn is_moved_alone(graph: &Graph, consumers: &[Vec<usize>], at: usize) -> bool {
-    let moves = |&to: &usize| {
-        matches!(graph.node(to).operation, Operation::Gather { .. }) && is_moved_alone(graph, consumers, to)
-    };
-    consumers[at].iter().all(moves)
-}
-
-/// The number that all outputs are remainders by, if it is a modulus with slots, and all numbers that are given are from minus
-/// half of it to below it, as encoders take them.
-fn own_modulus(graph: &Graph) -> Option<u64> {
-    let modulus = residues(graph).filter(|&modulus| has_slots(modulus))?;
-    let needed = graph.needed();
-    let (least, most) = (-((modulus / 2) as f64), (modulus - 1) as f64);
-    let is_residue = |x: f64| (least..=most).contains(&x);
-    let fits = |at: usize| match &graph.node(at).operation {
-        Operation::Input { range, .. } => is_residue(range.low) && is_residue(range.high),
-        Operation::Constant { values: given, .. }
-        | Operation::MatMul { matrix: given, .. }
-        | Operation::Polynomial(_, given) => given.iter().all(|&x| is_residue(x) || x == modulus as f64),
-        _ => true,
-    };
-    (0..needed.len()).filter(|&at| needed[at]).all(fits).then_some(modulus)
-}
-
-/// Whether rings up to degree 2^15 have slots modulo a number.
-fn has_slots(modulus: u64) -> bool {
-    modulus % SLOT_INDEX == 1 && prime_power(modulus) == Some((modulus, 1))
-}
-
-/// The largest magnitude of inputs, constants and outputs, and of what functions are tabulated of.
-fn largest(graph: &Graph) -> f64 {
-    let needed = graph.needed();
-    let mut largest = 1.0_f64;
-    for (at, node) in graph.nodes().iter().enumerate().filter(|(at, _)| needed[*at]) {
-        let bounded = graph.outputs().contains(&at)
-            || matches!(node.operation, Operation::Input { .. } | Operation::Constant { .. });
-        if bounded {
-            largest = largest.max(node.range.magnitude());
-        }
-        if let Operation::Binary(Binary::Remainder, of, _) = node.operation {
-            largest = largest.max(graph.node(of).range.magnitude());
-        }
-        let factors: &[f64] = match &node.operation {
-            Operation::MatMul { matrix, .. } => matrix,
-            Operation::Polynomial(_, coefficients) => coefficients,
-            _ => &[],
-        };
-        largest = factors.iter().fold(largest, |largest, factor| largest.max(factor.abs()));
-    }
-    largest
-}
-
-/// The smallest prime above a number, and from 65537 on, for which rings up to degree 2^15 have slots.
-fn modulus_above(least: f64) -> Result<u64> {
-    /// Moduli stay below this.
-    const MOST: f64 = (1u64 << 45) as f64;
-    if least >= MOST {
-        return Err(Error::parameter(
-            "results",
-            format!("{least:e}"),
-            format!("below {MOST:e}: narrow the ranges of inputs"),
-        ));
-    }
-    let start = (least / SLOT_INDEX as f64) as u64;
-    let candidates = (start.max(1)..).map(|k| k * SLOT_INDEX + 1).filter(|&t| t as f64 >= least);
-    candidates
-        .take(1 << 16)
-        .find(|&t| has_slots(t))
-        .ok_or_else(|| Error::parameter("results", least, "smaller numbers"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::backends::bgv::BGV;
     use crate::backends::table::Backends;
-    use crate::backends::tests::{run, toy};
+    use crate::backends::tests::{plan, run, toy};
     use crate::graph::interval::Interval;
     use crate::graph::operation::{Binary, Reduction};
-
-    #[test]
-    fn plaintext_moduli_are_primes_with_slots() {
-        assert_eq!(modulus_above(3.0).expect("a modulus"), 65537);
-        let t = modulus_above(1e6).expect("a modulus");
-        assert!(t >= 1_000_000 && t % SLOT_INDEX == 1 && prime_power(t) == Some((t, 1)), "{t}");
-        assert!(modulus_above(1e15).is_err());
-    }
 
     #[test]
     fn sums_of_sums_are_counted_as_terms_of_one_another() {
@@ -399,11 +393,43 @@ mod tests {
             let total = graph.push(Operation::Reduce(Reduction::Sum, difference, axes), "").expect("a sum");
             graph.finish(vec![total]).expect("an output");
             let graph = Arc::new(graph);
-            let plan = IntegerPlan::search(&BGV, &graph, &toy("bgv")).expect("parameters");
+            let plan = IntegerPlan::search(&BGV, &graph, &toy("bgv")).expect("parameters").swap_remove(0);
             assert!(plan.on.recording.terms >= count * (count + 1.0), "{}", plan.on.recording.terms);
             let values = vec![(0..count as usize).map(|i| (i % 7) as f64 - 3.0).collect::<Vec<f64>>()];
             let plan: Arc<dyn Plan> = Arc::new(plan);
             assert_eq!(run(&plan, &values).values, graph.evaluate(&values).expect("values"));
+        }
+    }
+
+    #[test]
+    fn rows_that_are_computed_apart_lie_in_both_rows_of_slots() {
+        let column = |rows: usize, low: f64| (0..3 * rows).map(|k| low + (k * k % 7) as f64).collect::<Vec<f64>>();
+        for (rows, lanes) in [(1, 1), (100, 1), (128, 1), (129, 2), (511, 2), (1200, 2)] {
+            let mut graph = Graph::default();
+            let mut input = |name: &str, low: f64| {
+                let (shape, range) = (vec![rows, 3], Interval::new(low, low + 6.0));
+                let input = Operation::Input { name: name.into(), shape, element: Element::Integer, range };
+                graph.push(input, "").expect("an input")
+            };
+            let (x, y) = (input("x", -3.0), input("y", 0.0));
+            let sum = graph.push(Operation::Binary(Binary::Add, x, y), "").expect("a sum");
+            let product = graph.push(Operation::Reduce(Reduction::Product, sum, vec![1]), "").expect("a product");
+            let matrix = vec![1.0, 2.0, -1.0, 3.0, 0.0, 1.0];
+            let mapped = graph.push(Operation::MatMul { of: x, columns: 2, matrix }, "").expect("a product");
+            graph.finish(vec![product, mapped]).expect("outputs");
+            let graph = Arc::new(graph);
+            let inputs = [column(rows, -3.0), column(rows, 0.0)];
+            let expected = graph.evaluate(&inputs).expect("values");
+            for scheme in ["bgv", "bfv"] {
+                let plan = plan(&graph, &toy(scheme));
+                assert_eq!(plan.record().lanes, lanes, "{scheme}, {rows} rows");
+                let again = Backends::ALL.read(scheme, &graph, &plan.record()).expect("its own record");
+                assert_eq!(run(&again, &inputs).values, expected, "{scheme}, {rows} rows");
+                for other in [0, 3] {
+                    let record = Record { lanes: other, ..plan.record() };
+                    assert!(Backends::ALL.read(scheme, &graph, &record).is_err(), "{other} lanes");
+                }
+            }
         }
     }
 
@@ -425,7 +451,7 @@ mod tests {
         for scheme in ["bgv", "bfv"] {
             let backend = Backends::ALL.named(scheme).expect("a scheme");
             assert!(backend.evaluates(&graph, at), "{graph:?}");
-            let plan = Backends::ALL.plan(backend, &graph, &toy(scheme)).expect("a plan");
+            let plan = Backends::ALL.plans_of(backend, &graph, &toy(scheme)).expect("a plan").swap_remove(0);
             assert_eq!(run(&plan, &values).values, expected, "{scheme}: {graph:?}");
         }
     }

@@ -15,6 +15,7 @@
 //! | `integers`, `bgv`, `bfv` | integers in slots |
 //! | `bfv_lookups` | functions of one or two integers by their tables |
 //! | `tfhe` | integers and truth values one by one |
+//! | `modulus` | the number that integers in slots are computed modulo |
 //! | `slots` | what backends on slots have in common |
 
 pub(crate) mod backend;
@@ -27,6 +28,7 @@ mod ckks_switching;
 pub(crate) mod decisions;
 mod integers;
 pub(crate) mod keys;
+mod modulus;
 pub(crate) mod options;
 pub(crate) mod parcel;
 mod renewals;

@@ -17,6 +17,9 @@ use crate::graph::dag::Graph;
 use crate::graph::operation::Element;
 use crate::lowering::error::CompileError;
 
+/// The name of a backend, and its plans or why there are none.
+pub(crate) type Offer = (&'static str, Result<Vec<Arc<dyn Plan>>>);
+
 /// Backends that a function may be compiled for.
 #[derive(Debug, Clone, Copy)]
 pub struct Backends<'a>(pub &'a [&'static dyn Backend]);
@@ -47,12 +50,17 @@ impl Backends<'_> {
         found.copied().ok_or_else(|| Error::parameter("scheme", name, format!("auto, {}", self.names().join(", "))))
     }
 
-    /// The plan of a backend for a graph.
+    /// The plans of a backend for a graph, at least one.
     ///
     /// # Errors
-    /// As [`Backend::plan`]: an operation that it does not have is named with the backends that have it.
-    pub fn plan(&self, backend: &'static dyn Backend, graph: &Arc<Graph>, options: &Options) -> Result<Arc<dyn Plan>> {
-        backend.plan(graph, options).map_err(|error| self.named_in(error, backend, graph))
+    /// As [`Backend::plans`]: an operation that it does not have is named with the backends that have it.
+    pub fn plans_of(
+        &self,
+        backend: &'static dyn Backend,
+        graph: &Arc<Graph>,
+        options: &Options,
+    ) -> Result<Vec<Arc<dyn Plan>>> {
+        backend.plans(graph, options).map_err(|error| self.named_in(error, backend, graph))
     }
 
     /// The plan of a file.
@@ -64,23 +72,18 @@ impl Backends<'_> {
         backend.read(graph, record).map_err(|error| self.named_in(error, backend, graph))
     }
 
-    /// What each backend but one makes of a graph: a plan, or why there is none. Integers are to be exact, and what another
+    /// What each backend but one makes of a graph: plans, or why there are none. Integers are to be exact, and what another
     /// backend does for less is not done twice.
-    pub(crate) fn plans(
-        &self,
-        graph: &Arc<Graph>,
-        options: &Options,
-        but: Option<&str>,
-    ) -> Vec<(&'static str, Result<Arc<dyn Plan>>)> {
+    pub(crate) fn plans(&self, graph: &Arc<Graph>, options: &Options, but: Option<&str>) -> Vec<Offer> {
         let real =
             graph.nodes().iter().zip(graph.needed()).any(|(node, needed)| needed && node.element == Element::Real);
-        let mut plans: Vec<(&'static str, Result<Arc<dyn Plan>>)> = Vec::new();
+        let mut plans: Vec<Offer> = Vec::new();
         for &backend in self.0.iter().filter(|backend| Some(backend.name()) != but) {
             let name = backend.name();
             let has_plan = |cheaper: &str| {
                 but == Some(cheaper) || plans.iter().any(|(name, plan)| *name == cheaper && plan.is_ok())
             };
-            let plan = if !real && !backend.is_exact() {
+            let offered = if !real && !backend.is_exact() {
                 let needed =
                     format!("real numbers: scheme=\"{name}\" computes with integers too, within an error bound");
                 Err(Error::parameter("scheme", "integers, which are to be exact", needed))
@@ -88,9 +91,9 @@ impl Backends<'_> {
                 let found = format!("a function that scheme=\"{cheaper}\" has the levels for");
                 Err(Error::parameter("scheme", found, "a deeper one: what this scheme has more only takes time here"))
             } else {
-                self.plan(backend, graph, options)
+                self.plans_of(backend, graph, options)
             };
-            plans.push((name, plan));
+            plans.push((name, offered));
         }
         plans
     }

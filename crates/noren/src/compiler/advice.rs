@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::advisor::{self, Accuracy, Advice, Candidate, Goal, Limits, Objective, Rejection, Report, Values, Workload};
 use crate::backends::backend::{Bounds, Outline, Plan};
 use crate::backends::options::Options;
-use crate::backends::table::Backends;
+use crate::backends::table::{Backends, Offer};
 use crate::compiler::program::Program;
 use crate::cost::Party;
 use crate::graph::dag::Graph;
@@ -53,17 +53,19 @@ pub fn advise(
     limits.check()?;
     let simple = Arc::new(simplified(graph)?);
     let precision = options.precision_of(graph);
-    let outcome = |(scheme, plan): (&'static str, Result<Arc<dyn Plan>>)| {
-        let scheme: advisor::Scheme = scheme.parse()?;
-        let plan = match plan {
-            Ok(plan) => plan,
-            Err(error) => return Ok(Err(Rejection { scheme, reason: error.to_string() })),
-        };
+    let candidate = |scheme: advisor::Scheme, plan: Arc<dyn Plan>| {
         let (price, library, parameters) = (plan.price(client, server)?, "noren".to_owned(), plan.words());
         let bounds = plan.bounds()?;
         let (accuracy, reasons) = (accuracy(&*plan, bounds.as_ref())?, vec![reason(&plan.outline(bounds.as_ref())?)]);
         let plan = Program::new(graph.clone(), Arc::clone(&simple), plan, precision);
-        Ok(Ok(vec![Candidate { scheme, library, parameters, plan, price, accuracy, excluded: 0.0, reasons }]))
+        Ok(Candidate { scheme, library, parameters, plan, price, accuracy, excluded: 0.0, reasons })
+    };
+    let outcome = |(scheme, plans): Offer| {
+        let scheme: advisor::Scheme = scheme.parse()?;
+        match plans {
+            Ok(plans) => plans.into_iter().map(|plan| candidate(scheme, plan)).collect::<Result<_>>().map(Ok),
+            Err(error) => Ok(Err(Rejection { scheme, reason: error.to_string() })),
+        }
     };
     let outcomes = Backends::ALL.plans(&simple, options, None).into_iter().map(outcome).collect::<Result<Vec<_>>>()?;
     let (goal, limits) = (Goal::new(objective, client, server), limits.within(client, server));

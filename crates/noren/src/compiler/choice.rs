@@ -24,30 +24,38 @@ pub(super) fn usual_client() -> Party {
     Party { threads: 1, ..usual_server() }
 }
 
-/// The plan with the shortest predicted time of the server, of the backends that evaluate the graph.
+/// The plan with the shortest predicted time of the server, of the backend that is named, or of all that evaluate the graph.
 ///
 /// # Errors
-/// [`CompileError::Refused`] with the reason of each if all of them refuse.
+/// The reason of the backend that is named; [`CompileError::Refused`] with the reason of each if all of them refuse.
 pub(super) fn best(backends: &Backends<'_>, graph: &Arc<Graph>, options: &Options) -> Result<Arc<dyn Plan>> {
+    if let Some(name) = &options.scheme {
+        return quickest(backends.plans_of(backends.named(name)?, graph, options)?);
+    }
     let (mut found, mut reasons) = (Vec::new(), Vec::new());
-    for (name, plan) in backends.plans(graph, options, None) {
-        match plan {
-            Ok(plan) => found.push(plan),
+    for (name, plans) in backends.plans(graph, options, None) {
+        match plans {
+            Ok(plans) => found.extend(plans),
             Err(error) => reasons.push((name, error.to_string())),
         }
     }
     if found.is_empty() {
         return Err(CompileError::Refused { reasons }.into());
     }
-    if found.len() == 1 {
-        return Ok(found.swap_remove(0));
+    quickest(found)
+}
+
+/// The plan with the shortest predicted time of the server, of some.
+pub(super) fn quickest(mut plans: Vec<Arc<dyn Plan>>) -> Result<Arc<dyn Plan>> {
+    if plans.len() == 1 {
+        return Ok(plans.swap_remove(0));
     }
     let (client, server) = (usual_client(), usual_server());
     let goal = Goal::new(Objective::Server, &client, &server);
     let seconds = |plan: &Arc<dyn Plan>| Ok(goal.seconds(&plan.price(&client, &server)?));
-    let times = found.iter().map(seconds).collect::<Result<Vec<f64>>>()?;
+    let times = plans.iter().map(seconds).collect::<Result<Vec<f64>>>()?;
     let shortest = (0..times.len()).min_by(|&a, &b| times[a].total_cmp(&times[b]));
-    Ok(found.swap_remove(shortest.unwrap_or(0)))
+    Ok(plans.swap_remove(shortest.unwrap_or(0)))
 }
 
 #[cfg(test)]
@@ -81,7 +89,7 @@ mod tests {
             let taken = best(&Backends::ALL, &graph, &options).expect("a plan");
             let seconds = |plan: &Arc<dyn Plan>| plan.price(&client, &server).expect("a price").server_seconds;
             let all = Backends::ALL.plans(&graph, &options, None);
-            let times = all.iter().filter_map(|(_, plan)| plan.as_ref().ok()).map(seconds);
+            let times = all.iter().filter_map(|(_, plans)| plans.as_ref().ok()).flatten().map(seconds);
             assert_eq!(seconds(&taken), times.fold(f64::INFINITY, f64::min));
             assert_eq!(taken.backend() == "tfhe", kind == Binary::Xor, "{kind:?}");
         }

@@ -1,14 +1,12 @@
 //! What a compiled function does, step by step.
 
-use std::sync::Arc;
-
 use noren_rlwe::error::Result;
 use serde::Serialize;
 
-use crate::backends::backend::{Outline, Plan, Step};
+use crate::backends::backend::{Outline, Step};
 use crate::backends::options::Options;
-use crate::backends::table::Backends;
-use crate::compiler::choice::{usual_client, usual_server};
+use crate::backends::table::{Backends, Offer};
+use crate::compiler::choice::{quickest, usual_client, usual_server};
 use crate::compiler::program::Program;
 use crate::cost::{Party, Price};
 
@@ -88,9 +86,9 @@ impl Program {
         let (precision, dead_zone) = (Some(self.precision()), self.plan().record().dead_zone);
         let options = Options { scheme: None, precision, dead_zone, security: self.plan().security() };
         let others = Backends::ALL.plans(self.simple(), &options, Some(self.plan().backend()));
-        let other = |(scheme, plan): (&'static str, Result<Arc<dyn Plan>>)| {
-            let (server_seconds, refusal) = match plan {
-                Ok(plan) => (Some(plan.price(client, server)?.server_seconds), String::new()),
+        let other = |(scheme, plans): Offer| {
+            let (server_seconds, refusal) = match plans {
+                Ok(plans) => (Some(quickest(plans)?.price(client, server)?.server_seconds), String::new()),
                 Err(error) => (None, error.to_string()),
             };
             Ok(OtherScheme { scheme: scheme.to_owned(), server_seconds, refusal })

@@ -103,10 +103,7 @@ impl Program {
         options.check()?;
         let precision = options.precision_of(&graph);
         let simple = Arc::new(simplified(&graph)?);
-        let plan = match &options.scheme {
-            Some(name) => backends.plan(backends.named(name)?, &simple, options)?,
-            None => best(backends, &simple, options)?,
-        };
+        let plan = best(backends, &simple, options)?;
         Ok(Self::new(graph, simple, plan, precision))
     }
 

@@ -5,6 +5,7 @@
 //! | `operation`, `node`, `dag` | [`Graph`]: what a function computes, with shapes, types and ranges of all nodes |
 //! | `interval`, `ranges`, `shape`, `inference` | where results lie, how shapes broadcast, what follows from an operation |
 //! | `reference` | the function in clear, the oracle |
+//! | `rows` | functions that compute their rows apart |
 //! | `simplify` | sums of powers as polynomials |
 //! | `error` | [`GraphError`]: operands or ranges that an operation does not take |
 
@@ -16,6 +17,7 @@ pub(crate) mod node;
 pub(crate) mod operation;
 mod ranges;
 mod reference;
+pub(crate) mod rows;
 pub(crate) mod shape;
 pub(crate) mod simplify;
 

@@ -54,7 +54,7 @@ impl Backend for BfvLookups {
         part.finish(vec![at]).is_ok() && Fusion::of(&Arc::new(part)).is_ok()
     }
 
-    fn plan(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Arc<dyn Plan>> {
+    fn plans(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Vec<Arc<dyn Plan>>> {
         let fusion = Fusion::of(graph)?;
         let [x, y] = fusion.domain();
         let log_n = match options.security {
@@ -62,7 +62,7 @@ impl Backend for BfvLookups {
             _ => LOG_N,
         };
         let parameters = parameters_spec(log_n, options.security).build()?;
-        Ok(Arc::new(Lookups::new(graph, fusion, &parameters)?))
+        Ok(vec![Arc::new(Lookups::new(graph, fusion, &parameters)?)])
     }
 
     fn read(&'static self, graph: &Arc<Graph>, record: &Record) -> Result<Arc<dyn Plan>> {
@@ -84,7 +84,14 @@ impl Plan for Lookups {
 
     fn record(&self) -> Record {
         let parameters = Record::hexadecimal(&self.lookup.parameters().to_bytes(&(), Form::Packed));
-        Record { parameters, slots: self.lookup.layout().queries(), error: 0.0, dead_zone: None, decisions: None }
+        Record {
+            parameters,
+            slots: self.lookup.layout().queries(),
+            lanes: 1,
+            error: 0.0,
+            dead_zone: None,
+            decisions: None,
+        }
     }
 
     fn parameters(&self) -> &dyn Any {

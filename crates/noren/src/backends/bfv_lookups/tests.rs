@@ -30,8 +30,8 @@ fn push(graph: &mut Graph, operation: Operation) -> usize {
 fn planned(mut graph: Graph, outputs: &[usize], options: &Options) -> (Arc<Graph>, Result<Arc<dyn Plan>>) {
     graph.finish(outputs.to_vec()).expect("outputs");
     let graph = Arc::new(graph);
-    let plan = Backends::ALL.plan(Backends::ALL.named("bfv-lookups").expect("a backend"), &graph, options);
-    (graph, plan)
+    let plan = Backends::ALL.plans_of(Backends::ALL.named("bfv-lookups").expect("a backend"), &graph, options);
+    (graph, plan.map(|mut plans| plans.swap_remove(0)))
 }
 
 /// The refusal of a graph with this output.

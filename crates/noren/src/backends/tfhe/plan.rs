@@ -61,9 +61,9 @@ impl Backend for Tfhe {
         columns::evaluates(graph, at)
     }
 
-    fn plan(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Arc<dyn Plan>> {
+    fn plans(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Vec<Arc<dyn Plan>>> {
         columns::check(graph)?;
-        Ok(Arc::new(TfhePlan::new(graph, tfhe::Preset::named(set(options.security))?.parameters()?)))
+        Ok(vec![Arc::new(TfhePlan::new(graph, tfhe::Preset::named(set(options.security))?.parameters()?))])
     }
 
     fn read(&'static self, graph: &Arc<Graph>, record: &Record) -> Result<Arc<dyn Plan>> {
@@ -153,7 +153,7 @@ impl Plan for TfhePlan {
 
     fn record(&self) -> Record {
         let parameters = Record::hexadecimal(&self.parameters.to_bytes(&(), Form::Packed));
-        Record { parameters, slots: 1, error: 0.0, dead_zone: None, decisions: None }
+        Record { parameters, slots: 1, lanes: 1, error: 0.0, dead_zone: None, decisions: None }
     }
 
     fn parameters(&self) -> &dyn Any {

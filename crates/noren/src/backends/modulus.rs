@@ -1,0 +1,119 @@
+//! The number that integers in slots are computed modulo.
+
+use noren_math::prime::prime_power;
+use noren_rlwe::error::{Error, Result};
+
+use crate::graph::dag::Graph;
+use crate::graph::operation::{Binary, Operation};
+
+/// Rings up to this index have slots modulo the primes that are tried.
+const SLOT_INDEX: u64 = 1 << 16;
+
+/// The number that all outputs are remainders by, or elements of such, if they are.
+pub(super) fn residues(graph: &Graph) -> Option<u64> {
+    let divisor = |&output: &usize| {
+        let mut at = output;
+        while let Operation::Gather { of, .. } = graph.node(at).operation {
+            at = of;
+        }
+        let Operation::Binary(Binary::Remainder, _, b) = graph.node(at).operation else { return None };
+        graph.number(b).filter(|&b| b >= 2.0).map(|b| b as u64)
+    };
+    let (first, rest) = graph.outputs().split_first()?;
+    let modulus = divisor(first)?;
+    rest.iter().all(|at| divisor(at) == Some(modulus)).then_some(modulus)
+}
+
+/// Whether integers in slots are known modulo what a node divides by: all outputs are, and either it is the modulus of the
+/// scheme, or the client divides.
+pub(super) fn is_residue(graph: &Graph, at: usize) -> bool {
+    let Operation::Binary(Binary::Remainder, _, b) = graph.node(at).operation else { return false };
+    let divides = |modulus: u64| graph.number(b) == Some(modulus as f64);
+    residues(graph).is_some_and(divides)
+        && (own_modulus(graph).is_some() || is_moved_alone(graph, &graph.consumers(), at))
+}
+
+/// Whether nothing is computed with a node: its elements change places, if that.
+fn is_moved_alone(graph: &Graph, consumers: &[Vec<usize>], at: usize) -> bool {
+    let moves = |&to: &usize| {
+        matches!(graph.node(to).operation, Operation::Gather { .. }) && is_moved_alone(graph, consumers, to)
+    };
+    consumers[at].iter().all(moves)
+}
+
+/// The number that all outputs are remainders by, if it is a modulus with slots, and all numbers that are given are from minus
+/// half of it to below it, as encoders take them.
+pub(super) fn own_modulus(graph: &Graph) -> Option<u64> {
+    let modulus = residues(graph).filter(|&modulus| has_slots(modulus))?;
+    let needed = graph.needed();
+    let (least, most) = (-((modulus / 2) as f64), (modulus - 1) as f64);
+    let is_residue = |x: f64| (least..=most).contains(&x);
+    let fits = |at: usize| match &graph.node(at).operation {
+        Operation::Input { range, .. } => is_residue(range.low) && is_residue(range.high),
+        Operation::Constant { values: given, .. }
+        | Operation::MatMul { matrix: given, .. }
+        | Operation::Polynomial(_, given) => given.iter().all(|&x| is_residue(x) || x == modulus as f64),
+        _ => true,
+    };
+    (0..needed.len()).filter(|&at| needed[at]).all(fits).then_some(modulus)
+}
+
+/// Whether rings up to degree 2^15 have slots modulo a number.
+fn has_slots(modulus: u64) -> bool {
+    modulus % SLOT_INDEX == 1 && prime_power(modulus) == Some((modulus, 1))
+}
+
+/// The largest magnitude of inputs, constants and outputs, and of what functions are tabulated of.
+pub(super) fn largest(graph: &Graph) -> f64 {
+    let needed = graph.needed();
+    let mut largest = 1.0_f64;
+    for (at, node) in graph.nodes().iter().enumerate().filter(|(at, _)| needed[*at]) {
+        let bounded = graph.outputs().contains(&at)
+            || matches!(node.operation, Operation::Input { .. } | Operation::Constant { .. });
+        if bounded {
+            largest = largest.max(node.range.magnitude());
+        }
+        if let Operation::Binary(Binary::Remainder, of, _) = node.operation {
+            largest = largest.max(graph.node(of).range.magnitude());
+        }
+        let factors: &[f64] = match &node.operation {
+            Operation::MatMul { matrix, .. } => matrix,
+            Operation::Polynomial(_, coefficients) => coefficients,
+            _ => &[],
+        };
+        largest = factors.iter().fold(largest, |largest, factor| largest.max(factor.abs()));
+    }
+    largest
+}
+
+/// The smallest prime above a number, and from 65537 on, for which rings up to degree 2^15 have slots.
+pub(super) fn modulus_above(least: f64) -> Result<u64> {
+    /// Moduli stay below this.
+    const MOST: f64 = (1u64 << 45) as f64;
+    if least >= MOST {
+        return Err(Error::parameter(
+            "results",
+            format!("{least:e}"),
+            format!("below {MOST:e}: narrow the ranges of inputs"),
+        ));
+    }
+    let start = (least / SLOT_INDEX as f64) as u64;
+    let candidates = (start.max(1)..).map(|k| k * SLOT_INDEX + 1).filter(|&t| t as f64 >= least);
+    candidates
+        .take(1 << 16)
+        .find(|&t| has_slots(t))
+        .ok_or_else(|| Error::parameter("results", least, "smaller numbers"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plaintext_moduli_are_primes_with_slots() {
+        assert_eq!(modulus_above(3.0).expect("a modulus"), 65537);
+        let t = modulus_above(1e6).expect("a modulus");
+        assert!(t >= 1_000_000 && t % SLOT_INDEX == 1 && prime_power(t) == Some((t, 1)), "{t}");
+        assert!(modulus_above(1e15).is_err());
+    }
+}
