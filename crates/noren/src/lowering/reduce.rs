@@ -89,14 +89,40 @@ impl<E: Shared> Lowering<'_, E> {
         Ok(self.made(parts, layout, x.bounds.repeated(count)))
     }
 
-    /// The product along a dimension.
+    /// The product along a dimension. Zeros behind its elements become ones, so that halves of the same length are multiplied.
     pub(super) fn product(&mut self, x: &Value<E::Ciphertext>, dimension: usize) -> Result<Value<E::Ciphertext>> {
-        let count = x.layout.dimensions[dimension].size;
+        let of = x.layout.dimensions[dimension];
+        let filled = match of.fill == Fill::Zeros && of.length < of.size {
+            true => Some(self.filled_with_ones(x, dimension)?),
+            false => None,
+        };
+        let x = filled.as_ref().unwrap_or(x);
+        let count = of.size;
         let sizes = x.bounds.abs().power(u32::try_from(count).unwrap_or(u32::MAX));
         let bounds = Interval::new(-sizes.high.max(x.bounds.magnitude()), sizes.high.max(x.bounds.magnitude()));
         self.folded(x, dimension, false, bounds, &mut |this, a, b| {
             if std::ptr::eq(a, b) { this.ev.square(a) } else { this.ev.mul(a, b) }
         })
+    }
+
+    /// The same array with ones for the zeros behind the elements of a dimension, in the ciphertexts that there are.
+    fn filled_with_ones(&self, x: &Value<E::Ciphertext>, dimension: usize) -> Result<Value<E::Ciphertext>> {
+        let is_behind = |address: usize| {
+            let dimensions = x.layout.dimensions.iter().enumerate();
+            dimensions.into_iter().all(|(at, of)| {
+                let is_element = of.axis.is_none() || address / x.layout.stride(at) % of.size < of.length;
+                is_element != (at == dimension)
+            })
+        };
+        let one = |address: usize| if is_behind(address) { E::Scalar::ONE } else { E::Scalar::ZERO };
+        let ones = in_parts(&(0..x.layout.period()).map(one).collect::<Vec<_>>(), self.slots);
+        let parts = self.side_by_side(x.parts.len(), |part| {
+            self.ev.add_plain(&x.parts[part], &self.ev.encode_for(&ones[part % ones.len()], &x.parts[part])?)
+        })?;
+        let mut layout = x.layout.clone();
+        let of = &mut layout.dimensions[dimension];
+        of.length = of.length.next_multiple_of(Spread::of(&x.layout, dimension, self.slots).within);
+        Ok(self.made(parts, layout, x.bounds.hull(Interval::new(0.0, 1.0))))
     }
 
     /// The largest or smallest along a dimension.
