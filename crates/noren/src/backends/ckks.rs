@@ -122,6 +122,7 @@ impl CkksPlan {
         let (mut slots, mut last) = (1, f64::INFINITY);
         let mut refused = Refused { levels: 0, reason: "the bound did not settle".to_owned() };
         // The slots depend on the ring, the levels on the slots, and the ring on the levels.
+        let mut found: Option<(f64, Self)> = None;
         for _ in 0..MOST_ROUNDS {
             let requirements = ckks::Requirements {
                 depth: refused.levels,
@@ -134,6 +135,7 @@ impl CkksPlan {
             };
             let parameters = match ckks::Parameters::smallest(&requirements, room) {
                 Ok(parameters) => parameters,
+                Err(Error::Parameters { .. }) if found.is_some() => break,
                 // Fewer bits than at first may be enough, because errors of sums do not grow with the range of results as those
                 // of products do; and so may one prime more for what is larger than the first holds.
                 Err(Error::Parameters { .. }) if last.is_infinite() && bits > least => {
@@ -160,13 +162,31 @@ impl CkksPlan {
                 Ok(bounds) => bounds.largest(),
                 Err(error) => {
                     let Some(CkksError::Overflow { value, .. }) = error.downcast_ref() else { return Err(error) };
+                    if found.is_some() {
+                        break;
+                    }
                     room = (2.0 * room).max(value.abs());
                     refused.reason = format!("a constant or factor {} leaves the modulus", readable(*value));
                     continue;
                 }
             };
-            if bound <= precision * MARGIN {
-                return Ok(Ok(Self { parameters, on: OnSlots::new(Arc::clone(graph), approximations, recording) }));
+            let spare = libm::log2(precision * MARGIN / bound).floor();
+            if spare >= 0.0 {
+                // As few bits as are enough, with the slots and approximations that were found.
+                found =
+                    Some((bits, Self { parameters, on: OnSlots::new(Arc::clone(graph), approximations, recording) }));
+                bits -= spare;
+                if spare < 1.0 || bits < 1.0 {
+                    break;
+                }
+                continue;
+            }
+            if let Some((enough, _)) = found {
+                bits += 1.0;
+                if bits >= enough {
+                    break;
+                }
+                continue;
             }
             if bound.is_infinite() {
                 // A message may have left its modulus: the first prime must hold more.
@@ -186,7 +206,7 @@ impl CkksPlan {
             }
             last = bound;
         }
-        Ok(Err(refused))
+        Ok(found.map(|(_, plan)| plan).ok_or(refused))
     }
 }
 
@@ -262,8 +282,8 @@ impl Backend for Ckks {
         evaluates(graph, at, true)
     }
 
-    fn plan(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Arc<dyn Plan>> {
-        Ok(Arc::new(CkksPlan::search(graph, options)?))
+    fn plans(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Vec<Arc<dyn Plan>>> {
+        Ok(vec![Arc::new(CkksPlan::search(graph, options)?)])
     }
 
     fn read(&'static self, graph: &Arc<Graph>, record: &Record) -> Result<Arc<dyn Plan>> {
@@ -504,6 +524,20 @@ mod tests {
             for (a, b) in found.values[0].iter().zip(&expected[0]) {
                 assert!((a - b).abs() <= found.bounds[0], "{a} for {b}, bound {}", found.bounds[0]);
             }
+        }
+    }
+
+    #[test]
+    fn no_more_bits_are_taken_than_the_precision_asks_for() {
+        for (depth, bits) in [(2, 20.0), (4, 20.0), (6, 20.0), (8, 12.0)] {
+            let chain = with_input(-1.0, 1.0, |graph, x| {
+                let square = |x, _| graph.push(Operation::Binary(Binary::Mul, x, x), "").expect("a square");
+                (0..depth).fold(x, square)
+            });
+            let options = Options { precision: Some(libm::exp2(-bits)), ..Options::on("ckks") };
+            let plan = CkksPlan::search(&chain, &options).expect("parameters");
+            let bound = plan.bounds().expect("bounds").expect("of real numbers").largest() * libm::exp2(bits);
+            assert!((0.2..=MARGIN).contains(&bound), "depth {depth}: {bound} of the precision");
         }
     }
 
