@@ -39,7 +39,7 @@ from typing import Any, Literal, NamedTuple, SupportsIndex, overload
 
 from numpy.typing import ArrayLike
 
-from noren._noren import EncodingError, Error
+from noren._noren import EncodingError
 from noren._noren import advisor as _advisor
 from noren._noren import compiler as _compiler
 from noren._quantities import size, time
@@ -217,8 +217,9 @@ class Advice(Sequence[Candidate]):
     def compile(self, scheme: str | None = None) -> Compiled:
         """Return the workload as a compiled function, whose `client` and `server` do it.
 
-        Inputs are arrays with a row for each instance. Entries of matrices and coefficients of polynomials are all
-        equal, and tables are of a function that stands for any: to put in your own, compile a function of numpy.
+        Inputs are arrays with a row for each instance, below 1 where a candidate excludes values near it. Entries of
+        matrices and coefficients of polynomials are all equal, and tables are of a function that stands for any: to
+        put in your own, compile a function of numpy.
 
         scheme: that of a candidate; the first of them that compiles it for None.
 
@@ -227,13 +228,9 @@ class Advice(Sequence[Candidate]):
         """
         if "computation" not in self.workload:
             raise TypeError("advice for a function: noren.compile(function, *examples, scheme=advice[0].scheme)")
-        reasons = []
-        for name in [scheme] if scheme else dict.fromkeys(candidate.scheme for candidate in self):
-            try:
-                return Compiled(_compiler.Program.of_workload(json.dumps(self.workload), scheme=name))
-            except Error as error:
-                reasons.append(f"{name}: {error}")
-        raise EncodingError("; ".join(reasons))
+        candidates = [(each.scheme, each.excluded) for each in self if scheme in (None, each.scheme)]
+        candidates = candidates or [(str(scheme), 0.0)]
+        return Compiled(_compiler.Program.of_workload(json.dumps(self.workload), candidates=candidates))
 
     def __len__(self) -> int:
         """Return how many candidates there are."""

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use noren::advisor::{
-    Accuracy, Advice, Computation, Device, Limits, Objective, PeerEstimate, Report, Values, Workload, advise,
+    Accuracy, Computation, Device, Limits, Objective, PeerEstimate, Report, Values, Workload, advise,
 };
-use noren::compiler::Program;
 use noren::cost::{Party, Price};
 use noren_rlwe::wire::file::Access;
 use serde::Serialize;
@@ -162,29 +161,15 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let function = output(&arguments.function, Content::Binary)?;
     let advice = advise(&workload, &client, &server, &limits)?;
     if let Some(output) = function {
-        output.write_bytes(Access::Default, &compiled(&workload, &advice)?.to_bytes())?;
+        let candidates = advice.candidates.iter().map(|candidate| (candidate.scheme.name(), candidate.excluded));
+        let program = workload.program_of_first(&candidates.collect::<Vec<_>>())?;
+        output.write_bytes(Access::Default, &program.to_bytes())?;
     }
     if let Some(output) = script {
         let script = advice.candidates[0].script(&workload);
         output.write_bytes(Access::Default, script.as_bytes())?;
     }
     console.report(&Shown(advice.report(&workload, &client, &server)))
-}
-
-/// The workload, compiled for the first scheme of advice that compiles it.
-fn compiled(workload: &Workload, advice: &Advice) -> Result<Program, Failure> {
-    // A workload without a graph is refused once: the reason is the same for every scheme.
-    workload.graph()?;
-    let mut reasons = Vec::new();
-    for candidate in &advice.candidates {
-        match workload.program(Some(candidate.scheme.name())) {
-            Ok(program) => return Ok(program),
-            Err(error) => reasons.push(error.to_string()),
-        }
-    }
-    let (found, needed) =
-        (reasons.join("; "), "one that a scheme of the advice compiles: --script may write it".to_owned());
-    Err(Failure::Unsuitable { what: "the computation", found, needed })
 }
 
 /// The time of the device that makes the keys for the client, where there is one.

@@ -13,10 +13,9 @@ use std::time::Instant;
 use std::{env, fs};
 
 use noren::Seed;
-use noren::advisor::{Candidate, Computation, Device, Limits, Plan, SlotCircuit, Values, Workload, advise};
-use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Parameters};
-use noren::cost::{Machine, Party, SlotDraft};
-use noren_rlwe::keygen::KeyGenerator;
+use noren::advisor::{Candidate, Computation, Device, Limits, Plan, Scheme, Values, Workload, advise};
+use noren::compiler::{Client, Server};
+use noren::cost::{Machine, Party};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -47,8 +46,8 @@ fn work() -> Result<()> {
         }
         [name, count, "devices"] => devices(&workload(name, count)?),
         [name, count, "run", step, runs] if STEPS.contains(&step) => {
-            let client = Client::new(&candidate(&reference(), &workload(name, count)?)?)?;
-            let (runs, work): (usize, _) = (runs.parse()?, Work::new(&client)?);
+            let (runs, work): (usize, _) =
+                (runs.parse()?, Work::new(&candidate(&reference(), &workload(name, count)?)?)?);
             // Tables are made where they are first needed.
             STEPS.into_iter().try_for_each(|step| work.step(step))?;
             (0..runs).try_for_each(|_| work.step(step))
@@ -75,7 +74,7 @@ fn reference() -> Party {
 /// The candidate in CKKS without bootstrapping, as the advisor finds it.
 fn candidate(client: &Party, workload: &Workload) -> Result<Candidate> {
     let advice = advise(workload, client, &reference(), &Limits::default())?;
-    let found = advice.candidates.into_iter().find(|candidate| matches!(candidate.plan, Plan::Reals(..)));
+    let found = advice.candidates.into_iter().find(|candidate| candidate.scheme == Scheme::Ckks);
     found.ok_or_else(|| "CKKS does not do this workload without bootstrapping".into())
 }
 
@@ -87,8 +86,7 @@ fn predicted(candidate: &Candidate) -> [f64; 3] {
 
 fn times(party: &Party, workload: &Workload) -> Result<()> {
     let candidate = candidate(party, workload)?;
-    let client = Client::new(&candidate)?;
-    let work = Work::new(&client)?;
+    let work = Work::new(&candidate)?;
     println!("kernels {}, {}", noren_math::kernels::kernels().name(), candidate.parameters);
     for (step, predicted) in STEPS.into_iter().zip(predicted(&candidate)) {
         let time = || -> Result<f64> {
@@ -119,78 +117,32 @@ fn devices(workload: &Workload) -> Result<()> {
     Ok(())
 }
 
-/// The parameters and keys of a client.
-struct Client {
-    context: Context,
-    parameters: Parameters,
-    circuit: SlotCircuit,
-    draft: SlotDraft,
-    request: KeyRequest,
-    keys: Keys,
-}
-
-impl Client {
-    fn new(candidate: &Candidate) -> Result<Self> {
-        let Plan::Reals(parameters, circuit, draft) = candidate.plan.clone() else {
-            return Err("no plan of CKKS without bootstrapping".into());
-        };
-        let context = Context::with_threads(parameters.clone(), Some(1))?;
-        let request = draft.usage.key_request(parameters.max_level())?;
-        let keys = context.generate_keys(Seed::from_bytes([1; 32]), &request)?;
-        Ok(Self { context, parameters, circuit, draft, request, keys })
-    }
-}
-
 /// The steps of a client, with all that they need.
-struct Work<'a> {
-    client: &'a Client,
-    encoder: Encoder,
-    encryptor: Encryptor<'a>,
-    decryptor: Decryptor<'a>,
-    results: Vec<Ciphertext>,
+struct Work {
+    client: Client,
+    inputs: Vec<Vec<f64>>,
+    /// What the server sent back.
+    reply: Vec<u8>,
 }
 
-impl<'a> Work<'a> {
-    fn new(client: &'a Client) -> Result<Self> {
-        let Client { context, circuit, keys, .. } = client;
-        let mut work = Self {
-            client,
-            encoder: Encoder::new(context),
-            encryptor: Encryptor::symmetric(context, &keys.secret, Seed::from_bytes([2; 32]))?,
-            decryptor: Decryptor::new(context, &keys.secret)?,
-            results: Vec::new(),
-        };
-        let evaluator = Evaluator::new(context, keys.evaluation.clone())?;
-        let (inputs, coefficient) = (work.encrypt()?, circuit.real_coefficient());
-        work.results = circuit.prepare(&evaluator, &inputs[0], coefficient)?.run(&evaluator, &inputs, coefficient)?;
-        Ok(work)
+impl Work {
+    fn new(candidate: &Candidate) -> Result<Self> {
+        let Plan::Compiled(compiled) = &candidate.plan else { return Err("no compiled function".into()) };
+        let program = compiled.program();
+        let inputs: Vec<Vec<f64>> =
+            program.summary().inputs.iter().map(|(_, shape)| vec![0.99; shape.iter().product()]).collect();
+        let client = Client::generate(program.clone(), &Seed::from_bytes([1; 32]))?;
+        let server = Server::new(&program, &client.server_keys(&Seed::from_bytes([2; 32]))?)?;
+        let reply = server.run(&client.encrypt(&inputs, Seed::from_bytes([3; 32]))?)?;
+        Ok(Self { client, inputs, reply })
     }
 
     fn step(&self, name: &str) -> Result<()> {
-        let Client { context, request, .. } = self.client;
         match name {
-            "keys" => {
-                let generator = KeyGenerator::new(context.rlwe(), Seed::from_bytes([3; 32]));
-                drop(black_box(generator.keys(&context.automorphisms_of(request)?, None)?));
-            }
-            "encrypt" => drop(black_box(self.encrypt()?)),
-            _ => {
-                for result in &self.results {
-                    drop(black_box(self.decryptor.decrypt_real(result)?));
-                }
-            }
+            "keys" => drop(black_box(self.client.server_keys(&Seed::from_bytes([2; 32]))?)),
+            "encrypt" => drop(black_box(self.client.encrypt(&self.inputs, Seed::from_bytes([3; 32]))?)),
+            _ => drop(black_box(self.client.decrypt(&self.reply)?)),
         }
         Ok(())
-    }
-
-    /// The ciphertexts of one run, from numbers in clear.
-    fn encrypt(&self) -> Result<Vec<Ciphertext>> {
-        let SlotDraft { width, inputs, runs, .. } = self.client.draft;
-        let values: Vec<f64> = (0..width).map(|slot| if slot % 2 == 0 { 0.99 } else { 1.0 }).collect();
-        let one = || -> Result<Ciphertext> {
-            let plaintext = self.encoder.encode(&values, width, self.client.parameters.max_level())?;
-            Ok(self.encryptor.encrypt_within(&plaintext, 1.0)?)
-        };
-        (0..inputs * runs).map(|_| one()).collect()
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn advise_function(
     #[pyo3(from_py_with = limits_of)] limits: Limits,
 ) -> PyResult<String> {
     let graph = graph.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let options = Options { scheme: None, precision, dead_zone, security: security_of(security)? };
+    let options = Options { scheme: None, precision, dead_zone, security: security_of(security)?, nearest: true };
     detached(py, || {
         let (client, server) = parties(client, machine, threads)?;
         let advice = advise(&graph, &options, objective.parse()?, &client, &server, &limits)?;
@@ -105,7 +105,7 @@ impl PyProgram {
     ) -> PyResult<Self> {
         let graph = graph.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let scheme = (scheme != "auto").then(|| scheme.to_owned());
-        let options = Options { scheme, precision, dead_zone, security: security_of(security)? };
+        let options = Options { scheme, precision, dead_zone, security: security_of(security)?, nearest: true };
         detached(py, || Program::compile(graph, &options)).map(Self)
     }
 
@@ -113,11 +113,14 @@ impl PyProgram {
     ///
     /// scheme: the name of a backend.
     ///
-    /// Raises Error for a workload that the scheme does not compile.
+    /// The program of a workload, of the first candidate whose scheme compiles it for values that stay so far below 1.
+    ///
+    /// Raises Error if none does, with the reason of each.
     #[staticmethod]
-    #[pyo3(signature = (workload, *, scheme), text_signature = "(workload, *, scheme)")]
-    fn of_workload(py: Python<'_>, workload: &str, scheme: &str) -> PyResult<Self> {
-        detached(py, || Workload::parse(workload)?.program(Some(scheme))).map(Self)
+    #[pyo3(signature = (workload, *, candidates), text_signature = "(workload, *, candidates)")]
+    fn of_workload(py: Python<'_>, workload: &str, candidates: Vec<(String, f64)>) -> PyResult<Self> {
+        let candidates: Vec<(&str, f64)> = candidates.iter().map(|(scheme, below)| (scheme.as_str(), *below)).collect();
+        detached(py, || Workload::parse(workload)?.program_of_first(&candidates)).map(Self)
     }
 
     /// The program that ``bytes(program)`` gave.

@@ -5,12 +5,14 @@ use noren_rlwe::error::Result;
 use serde::Serialize;
 
 use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Rejection, Scheme};
+use crate::advisor::compiled::offered;
 use crate::advisor::limits::Limits;
 use crate::advisor::peers::{PeerEstimate, estimates};
 use crate::advisor::rank::{Goal, undominated};
 use crate::advisor::refusal::{Nearest, Refusal, suggestion};
-use crate::advisor::workload::{Computation, Workload};
-use crate::advisor::{digits, exact, reals};
+use crate::advisor::workload::{Computation, Values, Workload};
+use crate::advisor::{digits, exact};
+use crate::backends::table::Backends;
 use crate::cost::price::{Party, Price};
 use crate::schemes::bfv::Bfv;
 use crate::schemes::bgv::Bgv;
@@ -103,23 +105,27 @@ fn attempt(
     server: &Party,
     limits: &Limits,
 ) -> Result<std::result::Result<Advice, Refusal>> {
-    let outcomes: Vec<Outcome> =
-        Scheme::ALL.into_iter().map(|scheme| consider(scheme, workload, client, server)).collect::<Result<_>>()?;
+    let outcomes: Vec<Outcome> = match workload.values {
+        Values::Real { .. } => offered(&Backends::ALL, workload, client, server)?,
+        Values::Integer { .. } => {
+            Scheme::ALL.into_iter().map(|scheme| consider(scheme, workload, client, server)).collect::<Result<_>>()?
+        }
+    };
     let goal = Goal::new(workload.objective, client, server);
     Ok(Advice::ranked(outcomes, &goal, limits, server, Some(workload.computation)))
 }
 
-/// What a scheme has to offer.
+/// What a scheme has to offer for integers.
 fn consider(scheme: Scheme, workload: &Workload, client: &Party, server: &Party) -> Result<Outcome> {
     interrupt::check();
     match scheme {
-        Scheme::Ckks => reals::leveled(workload, client, server),
-        Scheme::CkksBootstrapping => reals::renewed(workload, client, server),
+        Scheme::Ckks | Scheme::CkksBootstrapping | Scheme::CkksSwitching => Ok(scheme.rejects(
+            "integers are to be exact, and CKKS computes with errors: rounding is right only while they stay below 1/2",
+        )),
         Scheme::Bgv => exact::vectors::<Bgv>(scheme, workload, client, server),
         Scheme::Bfv => exact::vectors::<Bfv>(scheme, workload, client, server),
         Scheme::BfvLookups => exact::lookups(workload, client, server),
         Scheme::Tfhe => digits::tfhe(workload, client, server),
-        Scheme::CkksSwitching => reals::switched(workload, client, server),
     }
 }
 

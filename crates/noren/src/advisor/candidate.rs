@@ -7,12 +7,11 @@ use noren_rlwe::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::advisor::circuit::SlotCircuit;
+use crate::advisor::compiled::Compiled;
 use crate::backends::tfhe::price::TorusDraft;
-use crate::bootstrapping::Preset;
 use crate::cost::price::Price;
 use crate::cost::slots::SlotDraft;
-use crate::lookup::LookupPlan;
-use crate::schemes::{ckks, integers};
+use crate::schemes::integers;
 
 /// A scheme, or a way to use one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -49,18 +48,12 @@ pub enum Accuracy {
 /// What runs.
 #[derive(Debug, Clone)]
 pub enum Plan {
-    /// A circuit on slots of CKKS.
-    Reals(ckks::Parameters, SlotCircuit, SlotDraft),
-    /// The same, with bootstraps on the way.
-    Renewed(Preset, SlotCircuit, SlotDraft, usize),
+    /// A compiled function.
+    Compiled(Compiled),
     /// A circuit on slots of BGV or BFV.
     Integers(integers::Parameters, SlotCircuit, SlotDraft),
-    /// A lookup.
-    Lookup(Box<LookupPlan>),
     /// A circuit of bootstraps of TFHE.
     Torus(TorusDraft),
-    /// Comparisons by switching.
-    Switched(Preset, &'static str, usize),
 }
 
 /// A way to do a workload.

@@ -3,7 +3,7 @@
 use noren_rlwe::error::{Error, Result};
 
 use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Scheme};
-use crate::advisor::two_seeds::helped;
+use crate::advisor::compiled::helped;
 use crate::advisor::workload::{Computation, Values, Workload};
 use crate::backends::tfhe::price::{BOOTSTRAPS_OF_CHOICE, TorusDraft};
 use crate::cost::price::Party;

@@ -2,19 +2,19 @@
 
 use noren_math::prime::is_prime;
 use noren_rlwe::error::Result;
-use noren_rlwe::security::Security;
 
 use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Scheme};
-use crate::advisor::circuit::SlotCircuit;
-use crate::advisor::reals::{circuits, no_room};
+use crate::advisor::circuit::{Placement, SlotCircuit};
+use crate::advisor::compiled::offered;
 use crate::advisor::workload::{Computation, Values, Workload};
-use crate::backends::bfv_lookups::price::{BUDGET_FAILURE, LookupDraft};
+use crate::backends::table::Backends;
 use crate::circuits::recorder::{CircuitUsage, Recorder};
 use crate::cost::price::Party;
 use crate::cost::slots::{SlotDraft, Slots};
-use crate::lookup::{LookupPlan, parameters_spec};
 use crate::schemes::integers::{Parameters, Requirements, Scheme as IntegerScheme};
 
+/// The most steps of circuits that are gone through.
+const MOST_STEPS: usize = 1 << 17;
 /// The most slots of a row.
 const MOST_SLOTS: usize = 1 << 15;
 /// The most bits of a plaintext modulus.
@@ -31,8 +31,55 @@ const POLYNOMIAL_BITS_OF_BGV: u32 = 4;
 const IN_BULK: usize = 16;
 /// The coefficients of a gate, added.
 const GATE_SUM: usize = 8;
-/// The largest number of a lookup.
-const LOOKUP_BITS: u32 = 15;
+
+/// The circuits that a computation may be.
+fn placements(workload: &Workload) -> Vec<SlotCircuit> {
+    let domain = match (workload.values, workload.computation) {
+        (Values::Integer { bits, .. }, Computation::Compare | Computation::Table { .. }) => {
+            1usize.checked_shl(bits).unwrap_or(0)
+        }
+        _ => 0,
+    };
+    let of = |placement| SlotCircuit { computation: workload.computation, placement, domain };
+    let mut circuits = vec![of(Placement::Consecutive)];
+    if of(Placement::Apart).inputs() != circuits[0].inputs() || of(Placement::Apart).slots() != circuits[0].slots() {
+        circuits.push(of(Placement::Apart));
+    }
+    circuits
+}
+
+/// The circuits that a computation may be, each with the sizes of ciphertexts that are worth a try: those that ciphertexts have
+/// room for, and that are short enough to be gone through a few times.
+fn circuits(workload: &Workload, most_slots: usize) -> Vec<(SlotCircuit, Vec<usize>)> {
+    let sizes = |circuit: SlotCircuit| {
+        let (least, single) = (circuit.slots(), circuit.instances(circuit.slots()));
+        let wanted = match circuit.instances(2 * circuit.slots()) > single {
+            true => least.saturating_mul(workload.instances.next_power_of_two()).min(most_slots),
+            false => least,
+        };
+        let mut sizes: Vec<usize> = (10..=16).map(|bits| 1usize << bits).filter(|&s| least < s && s < wanted).collect();
+        sizes.extend([least, wanted]);
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes.retain(|size| (least..=most_slots).contains(size));
+        (circuit, sizes)
+    };
+    let short = placements(workload).into_iter().filter(|circuit| circuit.steps() <= MOST_STEPS);
+    short.map(sizes).filter(|(_, sizes)| !sizes.is_empty()).collect()
+}
+
+/// Why there are no [`circuits`].
+fn no_room(workload: &Workload, most_slots: usize) -> String {
+    let fitting = placements(workload).into_iter().filter(|circuit| circuit.slots() <= most_slots);
+    match fitting.map(|circuit| circuit.steps()).find(|&steps| steps > MOST_STEPS) {
+        Some(steps) => {
+            format!(
+                "a circuit of {steps} steps: advice goes through up to {MOST_STEPS}, ask for the parts of a larger one"
+            )
+        }
+        None => "a vector has more values than a ciphertext slots".to_owned(),
+    }
+}
 
 /// BGV or BFV.
 pub(super) fn vectors<S: IntegerScheme>(
@@ -208,47 +255,13 @@ impl Draft {
 /// Lookups of BFV: any function of one or two integers.
 pub(super) fn lookups(workload: &Workload, client: &Party, server: &Party) -> Result<Outcome> {
     let scheme = Scheme::BfvLookups;
-    let Values::Integer { bits, .. } = workload.values else {
-        return Ok(scheme.rejects("values are real numbers: tables are of integers"));
-    };
-    let two = match workload.computation {
-        Computation::Compare => false,
-        Computation::Table { inputs } => inputs == 2,
-        _ => return Ok(scheme.rejects("sums and products need no table")),
-    };
-    if bits > LOOKUP_BITS {
-        return Ok(scheme.rejects(format!("tables are of numbers of up to {LOOKUP_BITS} bits, these have {bits}")));
+    match workload.computation {
+        Computation::Compare | Computation::Table { .. } => {
+            let backends = [Backends::ALL.named(scheme.name())?];
+            Ok(offered(&Backends(&backends), workload, client, server)?.swap_remove(0))
+        }
+        _ => Ok(scheme.rejects("sums and products need no table")),
     }
-    let spec = parameters_spec(15, Security::Bits128);
-    let parameters = spec.build()?;
-    let size = 1usize << bits;
-    let plan = LookupPlan::new(&parameters, [size, size])?;
-    let queries = plan.layout().queries();
-    let runs = workload.instances.div_ceil(queries);
-    // A difference of two numbers has about as many values as both together.
-    let line_values = if workload.inputs() > 1 { 2 * size - 1 } else { size };
-    let draft = LookupDraft {
-        plan: &plan,
-        inputs: workload.inputs() * runs,
-        results: runs,
-        pairs: if two { runs } else { 0 },
-        matrices: usize::from(two),
-        lines: if two { 0 } else { runs },
-        line_values,
-        terms: 0,
-    };
-    let price = draft.price(client, server)?;
-    let line = if two { "a matrix of the table" } else { "a table in a line: no matrix" };
-    Ok(Ok(vec![Candidate {
-        scheme,
-        library: "noren".to_owned(),
-        parameters: format!("N = 2^15, t = 65537, 13 primes of 50 bits, {queries} queries in a pair of ciphertexts"),
-        plan: Plan::Lookup(Box::new(plan)),
-        price,
-        accuracy: Accuracy::ExactButFor(BUDGET_FAILURE),
-        excluded: 0.0,
-        reasons: vec![format!("one-hot vectors by 16 squarings, then {line}")],
-    }]))
 }
 
 /// What a circuit asks of integers in rows of this many slots.

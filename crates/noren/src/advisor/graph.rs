@@ -7,8 +7,10 @@ use crate::graph::dag::Graph;
 use crate::graph::interval::Interval;
 use crate::graph::operation::{Binary, Element, Operation, Reduction};
 
-/// The most elements of a graph of a workload.
+/// The most elements of a graph of a workload, and the most entries of its matrix.
 const MOST_ELEMENTS: usize = 1 << 20;
+/// The most squarings.
+const MOST_SQUARINGS: usize = 1 << 8;
 
 impl Workload {
     /// The computation on arrays with a row for each instance, which the compiler takes: of real numbers in `[-1, 1]`, or of
@@ -18,16 +20,31 @@ impl Workload {
     /// # Errors
     /// [`Error::Parameters`] for more elements than 2^20, and for integers that outgrow 2^53.
     pub fn graph(&self) -> Result<Graph> {
+        self.graph_below(0.0)
+    }
+
+    /// The same of real numbers that stay so far below 1.
+    pub(crate) fn graph_below(&self, excluded: f64) -> Result<Graph> {
         self.check()?;
-        let elements = self.instances.saturating_mul(self.inputs().max(self.outputs()));
-        if elements > MOST_ELEMENTS {
+        if !(0.0..1.0).contains(&excluded) {
+            return Err(Error::parameter("excluded", excluded, "from 0 to below 1"));
+        }
+        if self.instances > self.most_instances() {
             return Err(Error::parameter(
                 "instances",
                 self.instances,
                 format!("arrays of at most {MOST_ELEMENTS} elements"),
             ));
         }
-        let mut made = Made { graph: Graph::default(), workload: self };
+        let (of, entries) = match self.computation {
+            Computation::Matrix { rows, columns } => ("entries of the matrix", rows.saturating_mul(columns)),
+            Computation::Squarings { depth } => ("squarings", depth.saturating_mul(MOST_ELEMENTS / MOST_SQUARINGS)),
+            _ => ("", 0),
+        };
+        if entries > MOST_ELEMENTS {
+            return Err(Error::parameter("workload", of, "fewer of them: advice compiles the function"));
+        }
+        let mut made = Made { graph: Graph::default(), workload: self, excluded };
         let output = made.output()?;
         made.graph.finish(vec![output])?;
         Ok(made.graph)
@@ -35,6 +52,11 @@ impl Workload {
 }
 
 impl Workload {
+    /// The most instances whose inputs and results arrays have room for; 0 if one is too large.
+    pub(super) fn most_instances(&self) -> usize {
+        MOST_ELEMENTS / self.inputs().max(self.outputs())
+    }
+
     /// The bits of integers; 0 of real numbers.
     pub(super) const fn bits(&self) -> u32 {
         match self.values {
@@ -73,6 +95,8 @@ impl Workload {
 struct Made<'a> {
     graph: Graph,
     workload: &'a Workload,
+    /// How far below 1 the absolute values of real numbers stay.
+    excluded: f64,
 }
 
 impl Made<'_> {
@@ -160,7 +184,7 @@ impl Made<'_> {
 
     fn input(&mut self, name: &str, width: usize) -> Result<usize> {
         let (element, range) = match (self.workload.values, self.workload.modulus) {
-            (Values::Real { .. }, _) => (Element::Real, Interval::new(-1.0, 1.0)),
+            (Values::Real { .. }, _) => (Element::Real, Interval::new(self.excluded - 1.0, 1.0 - self.excluded)),
             (Values::Integer { .. }, Some(modulus)) => (Element::Integer, Interval::new(0.0, (modulus - 1) as f64)),
             (Values::Integer { bits, .. }, None) => {
                 (Element::Integer, Interval::new(0.0, libm::exp2(f64::from(bits)) - 1.0))

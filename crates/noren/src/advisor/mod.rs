@@ -7,6 +7,7 @@
 mod advice;
 mod candidate;
 mod circuit;
+mod compiled;
 mod device;
 mod digits;
 mod exact;
@@ -14,15 +15,14 @@ mod graph;
 mod limits;
 mod peers;
 mod rank;
-mod reals;
 mod refusal;
 mod script;
-mod two_seeds;
 mod workload;
 
 pub use advice::{Advice, Report, Row, advise};
 pub use candidate::{Accuracy, Candidate, Plan, Rejection, Scheme};
 pub use circuit::{Placement, PreparedCircuit, SlotCircuit};
+pub use compiled::Compiled;
 pub use device::{Device, Kernels};
 pub use limits::Limits;
 pub use peers::{PeerEstimate, Ratio};

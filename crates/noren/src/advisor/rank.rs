@@ -87,6 +87,6 @@ fn respects<P>(candidate: &Candidate<P>, goal: &Goal) -> [f64; 7] {
         price.server_memory as f64,
         price.client_memory as f64,
         (price.key_bytes + price.input_bytes + price.result_bytes) as f64,
-        f64::from(u8::from(candidate.excluded > 0.0)),
+        candidate.excluded,
     ]
 }

@@ -28,7 +28,9 @@ impl Candidate {
         let rows = workload.instances;
         let (input, draw, precision) = match workload.values {
             Values::Real { bits } => {
-                ("-1.0, 1.0".to_owned(), "uniform(-1, 1".to_owned(), format!(", precision=2.0**-{bits}"))
+                let [low, high] = [self.excluded - 1.0, 1.0 - self.excluded];
+                let (range, draw) = (format!("{low:?}, {high:?}"), format!("uniform({low:?}, {high:?}"));
+                (range, draw, format!(", precision=2.0**-{bits}"))
             }
             Values::Integer { .. } => {
                 let end =

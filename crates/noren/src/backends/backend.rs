@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::backends::keys::{PartKind, SecretKey, ServerKeys};
 use crate::backends::options::Options;
 use crate::circuits::recorder::CircuitUsage;
-use crate::cost::price::{Party, Price};
+use crate::cost::price::{Left, Party, Price};
 use crate::graph::dag::Graph;
 use crate::graph::interval::Interval;
 use crate::lowering::nodes::Approximations;
@@ -78,6 +78,14 @@ pub trait Plan: Send + Sync {
     /// # Errors
     /// A machine without costs of the threads.
     fn price(&self, client: &Party, server: &Party) -> Result<Price>;
+
+    /// What is left to a client whose keys a stronger device of the same owner makes; none where the keys are no work to speak of.
+    ///
+    /// # Errors
+    /// A machine without costs of the threads.
+    fn left(&self, _client: &Party) -> Result<Option<Left>> {
+        Ok(None)
+    }
 
     /// The bounds on the errors of all nodes as the noise is predicted; none where results are exact.
     ///

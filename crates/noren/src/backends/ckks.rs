@@ -82,7 +82,7 @@ impl CkksPlan {
         };
         let reason = format!("{}. Narrower ranges of inputs, fewer steps or a larger precision= help", refused.reason);
         let mut wider = precision;
-        for _ in 0..WIDER_ROUNDS {
+        for _ in 0..if options.nearest { WIDER_ROUNDS } else { 0 } {
             wider *= WIDER;
             if Self::within(graph, options, wider)?.is_ok() {
                 let nearest = Self::nearest(graph, options, [precision, wider])?;
@@ -130,21 +130,25 @@ impl CkksPlan {
                 precision_bits: bits.max(1.0),
                 max_abs,
                 slots,
+                // As plans encrypt.
+                secret_key: true,
                 security: options.security,
-                ..ckks::Requirements::default()
             };
-            let parameters = match ckks::Parameters::smallest(&requirements, room) {
-                Ok(parameters) => parameters,
-                Err(Error::Parameters { .. }) if found.is_some() => break,
+            let parameters = match ckks::Parameters::if_any(&requirements, room) {
+                Ok(Ok(parameters)) => parameters,
+                Ok(Err(_)) if found.is_some() => break,
                 // Fewer bits than at first may be enough, because errors of sums do not grow with the range of results as those
                 // of products do; and so may one prime more for what is larger than the first holds.
-                Err(Error::Parameters { .. }) if last.is_infinite() && bits > least => {
+                Ok(Err(_)) if last.is_infinite() && bits > least => {
                     bits -= 1.0;
                     continue;
                 }
-                Err(Error::Parameters { .. }) if levels_left == 0 && max_abs.max(room) > 1.0 => {
+                Ok(Err(_)) if levels_left == 0 && max_abs.max(room) > 1.0 => {
                     (levels_left, bits, last) = (1, usual, f64::INFINITY);
                     continue;
+                }
+                Ok(Err(closest)) => {
+                    return Ok(Err(Refused { reason: requirements.refusal(closest).to_string(), ..refused }));
                 }
                 Err(error @ Error::Parameters { .. }) => {
                     return Ok(Err(Refused { reason: error.to_string(), ..refused }));
@@ -313,7 +317,7 @@ impl Plan for CkksPlan {
     }
 
     fn words(&self) -> String {
-        in_words(self.parameters.degree(), self.parameters.rlwe())
+        format!("{}, scale 2^{}", in_words(self.parameters.rlwe()), self.parameters.spec().log_scale)
     }
 
     fn security(&self) -> Security {
@@ -397,9 +401,17 @@ impl Running for CkksServer {
 }
 
 /// Parameters of a ring in words.
-pub(super) fn in_words(degree: usize, parameters: &noren_rlwe::parameters::Parameters) -> String {
-    let (bits, security) = (parameters.log_qp(), parameters.security());
-    format!("degree {degree}, modulus of {bits:.0} bits, {security} security")
+pub(super) fn in_words(parameters: &noren_rlwe::parameters::Parameters) -> String {
+    let limbs = parameters.max_limbs();
+    format!(
+        "N = 2^{}, log q = {:.0} in {limbs} primes, log p = {:.0} in {}, {} digits, {} security",
+        parameters.degree().ilog2(),
+        parameters.log_q(limbs),
+        parameters.log_p(),
+        parameters.p().len(),
+        parameters.dnum(),
+        parameters.security(),
+    )
 }
 
 /// The secret key of these parameters.
@@ -544,10 +556,10 @@ mod tests {
     #[test]
     fn the_nearest_precision_that_is_named_is_possible() {
         let graph = with_input(-1.0, 1.0, |graph, x| with_constant(graph, Binary::Maximum, x, 0.2));
-        let options = Options { precision: Some(1e-3), ..Options::default() };
+        let options = Options { precision: Some(1e-6), ..Options::default() };
         let error = CkksPlan::search(&graph, &options).err().expect("a precision that is not possible");
         let Some(CompileError::Precision { nearest, .. }) = error.downcast_ref() else { panic!("{error}") };
-        assert!(*nearest > 1e-3 && readable(*nearest).to_string().parse() == Ok(*nearest), "{error}");
+        assert!(*nearest > 1e-6 && readable(*nearest).to_string().parse() == Ok(*nearest), "{error}");
         let options = Options { precision: Some(*nearest), ..options };
         assert!(CkksPlan::search(&graph, &options).is_ok(), "{error}");
     }

@@ -32,7 +32,7 @@ use crate::bootstrapping::{
 };
 use crate::circuits::recorder::CircuitUsage;
 use crate::circuits::renewing::Renewing;
-use crate::cost::price::{Party, Price};
+use crate::cost::price::{Left, Party, Price};
 use crate::cost::slots::{PROCESS_BYTES, SlotDraft, Slots};
 use crate::cost::work::Work;
 use crate::graph::dag::Graph;
@@ -91,6 +91,9 @@ impl DeepPlan {
             Ok(plan) => return Ok(plan),
             Err(bound) => bound,
         };
+        if !options.nearest {
+            return Err(Error::parameter("precision", precision, "a larger one, or narrower ranges of inputs"));
+        }
         let reason = "bootstraps add errors of their own. Narrower ranges, fewer steps or a larger precision= help";
         // Polynomials are less precise for a larger precision: it is named only once it was tried.
         let (mut wider, factor) =
@@ -167,6 +170,12 @@ impl DeepPlan {
         Ok(Self { parameters, ckks, on: OnSlots::new(Arc::clone(graph), approximations, recording), switches })
     }
 
+    /// All but the bootstraps, for its price.
+    fn draft(&self) -> SlotDraft {
+        let limbs = SlotDraft::limbs_below(self.parameters.output_level(), self.on.recording.usage.depth);
+        self.on.draft(Slots::Reals, self.ckks.rlwe(), limbs)
+    }
+
     /// The bounds of a graph as its noise is predicted.
     ///
     /// # Errors
@@ -235,11 +244,14 @@ impl Plan for DeepPlan {
     }
 
     fn price(&self, client: &Party, server: &Party) -> Result<Price> {
-        let limbs = SlotDraft::limbs_below(self.parameters.output_level(), self.on.recording.usage.depth);
-        let mut price = self.on.draft(Slots::Reals, self.ckks.rlwe(), limbs).price(client, server)?;
+        let mut price = self.draft().price(client, server)?;
         let bootstraps = self.on.recording.bootstraps() as f64;
         add_bootstraps(&mut price, client, server, &self.parameters, Mode::Real, bootstraps)?;
         Ok(price)
+    }
+
+    fn left(&self, client: &Party) -> Result<Option<Left>> {
+        self.draft().left(client).map(Some)
     }
 
     fn bounds(&self) -> Result<Option<Bounds>> {

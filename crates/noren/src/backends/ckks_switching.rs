@@ -21,7 +21,7 @@ use crate::backends::options::Options;
 use crate::backends::slots::{check_slots, evaluates};
 use crate::bootstrapping::{self, BootstrapKeyFile};
 use crate::circuits::recorder::CircuitUsage;
-use crate::cost::price::{Party, Price};
+use crate::cost::price::{Left, Party, Price};
 use crate::graph::dag::Graph;
 use crate::graph::operation::{Binary, Operation, Reduction, Unary};
 use crate::lowering::error::CompileError;
@@ -171,6 +171,10 @@ impl Plan for SwitchingPlan {
         let count = recording.decided * bootstraps(self.switches.steps);
         add_decisions(&mut price, client, server, set(self.security()), [count, batch])?;
         Ok(price)
+    }
+
+    fn left(&self, client: &Party) -> Result<Option<Left>> {
+        self.deep.left(client)
     }
 
     fn bounds(&self) -> Result<Option<Bounds>> {

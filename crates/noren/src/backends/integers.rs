@@ -239,7 +239,7 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
     }
 
     fn words(&self) -> String {
-        in_words(self.parameters.degree(), self.parameters.rlwe())
+        format!("{}, t = {}", in_words(self.parameters.rlwe()), self.parameters.modulus().value())
     }
 
     fn security(&self) -> Security {

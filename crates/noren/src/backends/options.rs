@@ -20,11 +20,13 @@ pub struct Options {
     pub dead_zone: Option<f64>,
     /// The security of keys and ciphertexts.
     pub security: Security,
+    /// Whether a refusal of the precision names the nearest that is possible, which is found by trying several.
+    pub nearest: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { scheme: None, precision: None, dead_zone: None, security: Security::Bits128 }
+        Self { scheme: None, precision: None, dead_zone: None, security: Security::Bits128, nearest: true }
     }
 }
 

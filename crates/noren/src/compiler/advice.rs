@@ -5,14 +5,15 @@ use std::sync::Arc;
 use noren_rlwe::error::Result;
 use serde::Serialize;
 
-use crate::advisor::{self, Accuracy, Advice, Candidate, Goal, Limits, Objective, Rejection, Report, Values, Workload};
-use crate::backends::backend::{Bounds, Outline, Plan};
+use crate::advisor::{self, Advice, Candidate, Compiled, Goal, Limits, Objective, Rejection, Report, Workload};
+use crate::backends::backend::Plan;
 use crate::backends::options::Options;
 use crate::backends::table::{Backends, Offer};
 use crate::compiler::program::Program;
 use crate::cost::Party;
 use crate::graph::dag::Graph;
 use crate::graph::simplify::simplified;
+use crate::lowering::error::CompileError;
 
 /// The schemes that evaluate a function, each with the program that is compiled for it, ordered by what is to be short; the
 /// scheme of the options is not looked at.
@@ -54,11 +55,8 @@ pub fn advise(
     let simple = Arc::new(simplified(graph)?);
     let precision = options.precision_of(graph);
     let candidate = |scheme: advisor::Scheme, plan: Arc<dyn Plan>| {
-        let (price, library, parameters) = (plan.price(client, server)?, "noren".to_owned(), plan.words());
-        let bounds = plan.bounds()?;
-        let (accuracy, reasons) = (accuracy(&*plan, bounds.as_ref())?, vec![reason(&plan.outline(bounds.as_ref())?)]);
-        let plan = Program::new(graph.clone(), Arc::clone(&simple), plan, precision);
-        Ok(Candidate { scheme, library, parameters, plan, price, accuracy, excluded: 0.0, reasons })
+        let program = Program::new(graph.clone(), Arc::clone(&simple), Arc::clone(&plan), precision);
+        Candidate::of_plan(scheme, &*plan, program, plan.price(client, server)?)
     };
     let outcome = |(scheme, plans): Offer| {
         let scheme: advisor::Scheme = scheme.parse()?;
@@ -72,6 +70,14 @@ pub fn advise(
     Advice::ranked(outcomes, &goal, &limits, server, None).map_err(|refusal| refusal.error(None))
 }
 
+impl Compiled {
+    /// The compiled function of one run.
+    #[must_use]
+    pub fn program(&self) -> Program {
+        Program::new((*self.graph).clone(), Arc::clone(&self.graph), Arc::clone(&self.plan), self.precision)
+    }
+}
+
 impl Workload {
     /// The workload as a [function](Workload::graph), compiled for the backend of this name, or for the quickest: what comes of
     /// advice.
@@ -79,30 +85,27 @@ impl Workload {
     /// # Errors
     /// As [`Workload::graph`] and [`Program::compile`].
     pub fn program(&self, scheme: Option<&str>) -> Result<Program> {
-        let precision = match self.values {
-            Values::Real { bits } => Some(libm::exp2(-bits)),
-            Values::Integer { .. } => None,
-        };
-        let (scheme, dead_zone) = (scheme.map(str::to_owned), self.dead_zone);
-        Program::compile(self.graph()?, &Options { scheme, precision, dead_zone, ..Options::default() })
+        let scheme = scheme.map(str::to_owned);
+        Program::compile(self.graph()?, &Options { scheme, nearest: true, ..self.options() })
     }
-}
 
-/// How accurate the results of a plan are.
-fn accuracy(plan: &dyn Plan, bounds: Option<&Bounds>) -> Result<Accuracy> {
-    let log2_failure = plan.log2_failure()?;
-    let exact = log2_failure.map_or(Accuracy::Exact, Accuracy::ExactButFor);
-    Ok(bounds.map_or(exact, |bounds| Accuracy::Within(bounds.largest())))
-}
-
-/// What the time of a plan follows from.
-fn reason(outline: &Outline) -> String {
-    let bootstraps: usize = outline.steps.iter().map(|step| step.bootstraps).sum();
-    let rotations: usize = outline.steps.iter().map(|step| step.rotations).sum();
-    match (outline.slots, bootstraps) {
-        (0, bootstraps) => format!("{bootstraps} bootstraps"),
-        (slots, 0) => format!("{} levels, {slots} slots, {rotations} rotations", outline.levels),
-        (slots, bootstraps) => format!("{bootstraps} bootstraps, {slots} slots"),
+    /// As [`Workload::program`], for the first of these schemes that compiles it, each with how far below 1 values stay: those of
+    /// candidates, in the order of advice.
+    ///
+    /// # Errors
+    /// As [`Workload::graph`]; [`CompileError::Refused`] with the reason of each scheme.
+    pub fn program_of_first(&self, candidates: &[(&str, f64)]) -> Result<Program> {
+        self.graph()?;
+        let mut reasons: Vec<(&'static str, String)> = Vec::new();
+        for &(name, excluded) in candidates {
+            let name = Backends::ALL.named(name)?.name();
+            let options = Options { scheme: Some(name.to_owned()), ..self.options() };
+            match Program::compile(self.graph_below(excluded)?, &options) {
+                Ok(program) => return Ok(program),
+                Err(error) => reasons.push((name, error.to_string())),
+            }
+        }
+        Err(CompileError::Refused { reasons }.into())
     }
 }
 

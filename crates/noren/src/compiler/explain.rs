@@ -84,7 +84,7 @@ impl Program {
     /// What the function takes in the other schemes, with parameters of the same security.
     fn others(&self, client: &Party, server: &Party) -> Result<Vec<OtherScheme>> {
         let (precision, dead_zone) = (Some(self.precision()), self.plan().record().dead_zone);
-        let options = Options { scheme: None, precision, dead_zone, security: self.plan().security() };
+        let options = Options { scheme: None, precision, dead_zone, security: self.plan().security(), nearest: false };
         let others = Backends::ALL.plans(self.simple(), &options, Some(self.plan().backend()));
         let other = |(scheme, plans): Offer| {
             let (server_seconds, refusal) = match plans {

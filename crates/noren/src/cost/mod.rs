@@ -15,7 +15,7 @@ pub(crate) mod work;
 
 pub use calibrate::calibrate;
 pub use machine::{Machine, TorusCosts, UnitCosts};
-pub use price::{Part, Party, Price};
+pub use price::{Left, Part, Party, Price};
 pub use ring::RingMeter;
 pub use slots::{SlotDraft, Slots};
 pub use system::processor;

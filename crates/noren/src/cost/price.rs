@@ -91,6 +91,22 @@ impl Price {
         self.keys_seconds + self.encrypt_seconds + self.decrypt_seconds
     }
 
+    /// The price of so many runs with the same keys, one after the other.
+    #[must_use]
+    pub(crate) fn times(self, runs: usize) -> Self {
+        let (factor, count) = (runs as f64, runs as u64);
+        let part = |part: Part| Part { count: part.count * factor, seconds: part.seconds * factor, ..part };
+        Self {
+            encrypt_seconds: self.encrypt_seconds * factor,
+            decrypt_seconds: self.decrypt_seconds * factor,
+            server_seconds: self.server_seconds * factor,
+            input_bytes: self.input_bytes.saturating_mul(count),
+            result_bytes: self.result_bytes.saturating_mul(count),
+            parts: self.parts.into_iter().map(part).collect(),
+            ..self
+        }
+    }
+
     /// Adds a part of the server's time.
     pub(crate) fn add_part(&mut self, name: impl Into<String>, count: f64, seconds: f64) {
         self.server_seconds += seconds;
@@ -106,9 +122,10 @@ impl Price {
 }
 
 /// What is left to a client whose keys another device makes.
-pub(crate) struct Left {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Left {
     /// Making its secrets, in seconds.
-    pub(crate) secrets_seconds: f64,
+    pub secrets_seconds: f64,
     /// The most memory.
-    pub(crate) memory: u64,
+    pub memory: u64,
 }

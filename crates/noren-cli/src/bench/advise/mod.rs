@@ -3,9 +3,8 @@
 //! Each record is of one workload by one scheme with one number of threads: the time of a part (`keys`, `encrypt`, `server`,
 //! `decrypt`), and what was predicted for it. Results are compared with the same computation in clear.
 
+mod compiled;
 mod integers;
-mod lookups;
-mod reals;
 mod step;
 mod torus;
 mod workloads;
@@ -83,19 +82,13 @@ fn measure_here(step: &Step<'_>) -> Result<(), Failure> {
         return Ok(());
     }
     match &step.candidate.plan {
-        Plan::Reals(parameters, circuit, draft) => reals::run(step, parameters, *circuit, draft),
+        Plan::Compiled(way) => compiled::run(step, way),
         Plan::Integers(parameters, circuit, draft) if step.candidate.scheme == Scheme::Bgv => {
             integers::run::<noren::bgv::Bgv>(step, parameters, *circuit, draft)
         }
         Plan::Integers(parameters, circuit, draft) => {
             integers::run::<noren::bfv::Bfv>(step, parameters, *circuit, draft)
         }
-        Plan::Lookup(plan) => lookups::run(step, plan),
         Plan::Torus(draft) => torus::run(step, draft),
-        Plan::Renewed(preset, circuit, draft, _) => reals::renew(step, *preset, *circuit, draft),
-        Plan::Switched(..) => {
-            step.run.warn("comparisons by switching are measured by the suite switching");
-            Ok(())
-        }
     }
 }

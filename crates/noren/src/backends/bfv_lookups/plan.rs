@@ -99,7 +99,9 @@ impl Plan for Lookups {
     }
 
     fn words(&self) -> String {
-        in_words(self.lookup.layout().degree(), self.lookup.parameters().rlwe())
+        let lookup = &self.lookup;
+        let (words, queries) = (in_words(lookup.parameters().rlwe()), lookup.layout().queries());
+        format!("{words}, t = {}, {queries} queries", lookup.parameters().modulus().value())
     }
 
     fn security(&self) -> Security {

@@ -112,6 +112,14 @@ impl Parameters {
     /// # Errors
     /// As [`Parameters::for_requirements`].
     pub(crate) fn smallest(requirements: &Requirements, room: f64) -> Result<Self> {
+        Self::if_any(requirements, room)?.map_err(|closest| requirements.refusal(closest))
+    }
+
+    /// As [`Parameters::smallest`], or without the time for a [refusal](Requirements::refusal) the precision that is reached.
+    ///
+    /// # Errors
+    /// Requirements that are none.
+    pub(crate) fn if_any(requirements: &Requirements, room: f64) -> Result<std::result::Result<Self, Option<f64>>> {
         let &Requirements { precision_bits, max_abs, slots, .. } = requirements;
         if !(max_abs.is_finite() && max_abs > 0.0) {
             return Err(Error::parameter("max_abs", format!("{max_abs:?}"), "finite and positive"));
@@ -122,7 +130,7 @@ impl Parameters {
         if slots == 0 || slots > 1 << (LOG_N.end() - 1) {
             return Err(Error::parameter("slots", slots, format!("1 to {}", 1u64 << (LOG_N.end() - 1))));
         }
-        requirements.search(room)?.map_err(|closest| requirements.refusal(closest))
+        requirements.search(room)
     }
 
     /// A bound on the error, in each of `slots` slots, of products of `depth` levels whose factors, intermediate results and
@@ -241,7 +249,7 @@ impl Requirements {
     }
 
     /// The alternatives: the precision that is reached, the largest depth, the largest values.
-    fn refusal(&self, closest: Option<f64>) -> Error {
+    pub(crate) fn refusal(&self, closest: Option<f64>) -> Error {
         let &Self { depth, precision_bits, max_abs, security, .. } = self;
         let reached = closest.filter(|bits| bits.is_finite());
         let mut remedies: Vec<String> =

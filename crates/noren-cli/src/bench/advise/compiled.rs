@@ -1,0 +1,57 @@
+//! Workloads that the compiler has plans for.
+
+use noren::advisor::{Compiled, Scheme};
+use noren::compiler::{Client, Server};
+use noren::graph::{Element, Graph};
+
+use crate::bench::advise::step::Step;
+use crate::bench::ckks::seed;
+use crate::failure::Failure;
+
+/// Keys, encryption, the function and decryption of all runs, each timed.
+pub(super) fn run(step: &Step<'_>, compiled: &Compiled) -> Result<(), Failure> {
+    if matches!(step.candidate.scheme, Scheme::CkksBootstrapping | Scheme::CkksSwitching) {
+        step.run.warn("bootstraps and comparisons by switching are measured by suites of their own");
+        return Ok(());
+    }
+    let (price, program) = (&step.candidate.price, compiled.program());
+    let graph = program.graph();
+    let client = Client::generate(program.clone(), &seed(0))?;
+    let generate = || client.server_keys(&seed(1));
+    let keys = generate()?;
+    let prepare = || Server::new(&program, &keys);
+    let server = prepare()?;
+    let values = values(graph, step.candidate.excluded);
+    let encrypt = || (0..compiled.runs).map(|_| client.encrypt(&values, seed(2))).collect::<noren::Result<Vec<_>>>();
+    let inputs = encrypt()?;
+    let run = || inputs.iter().map(|inputs| server.run(inputs)).collect::<noren::Result<Vec<_>>>();
+    let results = step.first(run)?;
+    let decrypt = || results.iter().map(|result| client.decrypt(result)).collect::<noren::Result<Vec<_>>>();
+    let expected = graph.evaluate(&values)?;
+    let right = decrypt()?.iter().all(|found| {
+        let outputs = found.values.iter().zip(&expected).zip(&found.bounds);
+        outputs.into_iter().all(|((a, b), bound)| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= *bound))
+    });
+    step.part("server", right, price.server_seconds, run)?;
+    if price.prepare_seconds > 0.0 {
+        step.part("prepare", right, price.prepare_seconds, prepare)?;
+    }
+    if price.key_bytes > 0 {
+        step.part("keys", right, price.keys_seconds, generate)?;
+    }
+    step.part("encrypt", right, price.encrypt_seconds, encrypt)?;
+    step.part("decrypt", right, price.decrypt_seconds, decrypt)
+}
+
+/// Numbers of the ranges of the inputs: the largest of each, or a number in the middle of integers.
+fn values(graph: &Graph, excluded: f64) -> Vec<Vec<f64>> {
+    let of = |&at: &usize| {
+        let node = graph.node(at);
+        let value = match node.element {
+            Element::Real => 0.9_f64.min(1.0 - excluded).min(node.range.high),
+            _ => ((node.range.low + node.range.high) / 2.0).floor(),
+        };
+        vec![value; node.shape.iter().product()]
+    };
+    graph.inputs().iter().map(of).collect()
+}

@@ -1,0 +1,212 @@
+//! Candidates that the compiler finds: plans of backends for a workload's graph.
+
+use std::sync::Arc;
+
+use noren_ring::interrupt;
+use noren_rlwe::error::Result;
+
+use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Scheme};
+use crate::advisor::rank::is_slower;
+use crate::advisor::workload::{Computation, Values, Workload};
+use crate::backends::backend;
+use crate::backends::options::Options;
+use crate::backends::table::{Backends, Offer};
+use crate::cost::price::{Left, Party, Price};
+use crate::graph::dag::Graph;
+use crate::graph::simplify::simplified;
+
+/// A plan of a backend for a graph, which runs so many times.
+#[derive(Debug, Clone)]
+pub struct Compiled {
+    /// The graph, of as many instances as one run has.
+    pub graph: Arc<Graph>,
+    /// The plan.
+    pub plan: Arc<dyn backend::Plan>,
+    /// How often it runs.
+    pub runs: usize,
+    /// The absolute error that results may have.
+    pub precision: f64,
+}
+
+/// How far below 1 the values of squarings stay, as powers of two: the most, the least that is tried, and one that is usual, with
+/// which quicker parameters may do.
+const MOST_EXCLUDED: u32 = 1;
+const USUAL_EXCLUDED: u32 = 10;
+const LEAST_EXCLUDED: u32 = 40;
+
+impl Workload {
+    /// The options that the workload is compiled with.
+    pub(crate) fn options(&self) -> Options {
+        let precision = match self.values {
+            Values::Real { bits } => Some(libm::exp2(-bits)),
+            Values::Integer { .. } => None,
+        };
+        Options { precision, dead_zone: self.dead_zone, nearest: false, ..Options::default() }
+    }
+
+    /// The same with as many instances as arrays have room for, and how often it is done.
+    fn in_batches(&self) -> (Self, usize) {
+        let most = self.most_instances();
+        if self.instances <= most {
+            return (self.clone(), 1);
+        }
+        let instances = if most > 1 { 1 << most.ilog2() } else { 1 };
+        (Self { instances, ..self.clone() }, self.instances.div_ceil(instances))
+    }
+}
+
+/// What these backends have to offer. Squarings of real numbers that none does for all values are also looked for with values that
+/// stay a little below 1.
+pub(super) fn offered(
+    backends: &Backends<'_>,
+    workload: &Workload,
+    client: &Party,
+    server: &Party,
+) -> Result<Vec<Outcome>> {
+    let asked = Asked { backends, workload, client, server };
+    let all = asked.within(0.0)?;
+    let is_chain = matches!(workload.computation, Computation::Squarings { .. });
+    if !is_chain || !matches!(workload.values, Values::Real { .. }) || all.iter().any(|outcome| outcome.is_ok()) {
+        return Ok(all);
+    }
+    let narrowed = |exponent: u32| asked.within(libm::exp2(-f64::from(exponent)));
+    let has_one = |outcomes: &[Outcome]| outcomes.iter().any(|outcome| outcome.is_ok());
+    let (mut found, mut exponent) = (narrowed(MOST_EXCLUDED)?, MOST_EXCLUDED);
+    if !has_one(&found) {
+        return Ok(all);
+    }
+    let mut refused = LEAST_EXCLUDED;
+    while exponent + 1 < refused {
+        let middle = u32::midpoint(exponent, refused);
+        let outcomes = narrowed(middle)?;
+        match has_one(&outcomes) {
+            true => (found, exponent) = (outcomes, middle),
+            false => refused = middle,
+        }
+    }
+    if exponent > USUAL_EXCLUDED {
+        for (tight, usual) in found.iter_mut().zip(narrowed(USUAL_EXCLUDED)?) {
+            match (tight, usual) {
+                (Ok(tight), Ok(usual)) => tight.extend(usual),
+                (tight @ Err(_), usual @ Ok(_)) => *tight = usual,
+                _ => {}
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Backends that are asked for plans.
+struct Asked<'a> {
+    backends: &'a Backends<'a>,
+    workload: &'a Workload,
+    client: &'a Party,
+    server: &'a Party,
+}
+
+impl Asked<'_> {
+    /// What they have to offer for values that stay so far below 1.
+    fn within(&self, excluded: f64) -> Result<Vec<Outcome>> {
+        interrupt::check();
+        let (batch, runs) = self.workload.in_batches();
+        let graph = match batch.graph_below(excluded).and_then(|graph| simplified(&graph)) {
+            Ok(graph) => Arc::new(graph),
+            Err(error) => {
+                let rejected = |name: &str| Ok(name.parse::<Scheme>()?.rejects(&error));
+                return self.backends.names().into_iter().map(rejected).collect();
+            }
+        };
+        let options = batch.options();
+        let precision = options.precision_of(&graph);
+        let outcome = |(name, plans): Offer| {
+            let scheme: Scheme = name.parse()?;
+            match plans {
+                Err(error) => Ok(scheme.rejects(error)),
+                Ok(plans) => {
+                    let way = |plan| Compiled { graph: Arc::clone(&graph), plan, runs, precision };
+                    self.candidates(scheme, plans.into_iter().map(way), excluded)
+                }
+            }
+        };
+        self.backends.plans(&graph, &options, None).into_iter().map(outcome).collect()
+    }
+
+    /// The candidates of plans, with those whose keys another device makes.
+    fn candidates(&self, scheme: Scheme, ways: impl Iterator<Item = Compiled>, excluded: f64) -> Result<Outcome> {
+        let (mut found, mut refused) = (Vec::new(), String::new());
+        for way in ways {
+            let plan = Arc::clone(&way.plan);
+            let failure = plan.log2_failure()?.map(|log2| log2 + libm::log2(way.runs as f64));
+            if let Some(failure) = failure.filter(|&failure| failure > self.workload.log2_failure) {
+                let asked = self.workload.log2_failure;
+                refused = format!("all bootstraps together fail with 2^{failure:.0}, asked for is 2^{asked:.0}");
+                continue;
+            }
+            let runs = way.runs;
+            let price = |client: &Party| plan.price(client, self.server).map(|price| price.times(runs));
+            let mut own = Candidate::of_plan(scheme, &*plan, Plan::Compiled(way), price(self.client)?)?;
+            own.excluded = excluded;
+            if excluded > 0.0 {
+                own.reasons.push(format!(
+                    "the precision is that of values up to 1 - {excluded:.2e} in absolute value: nearer to 1 the squarings \
+                     raise errors further"
+                ));
+            }
+            if let Some(left) = plan.left(self.client)? {
+                found.extend(helped(&own, left, self.client, self.server, |helper| Ok(price(helper)?.keys_seconds))?);
+            }
+            found.push(own);
+        }
+        Ok(if found.is_empty() { scheme.rejects(refused) } else { Ok(found) })
+    }
+}
+
+impl<P> Candidate<P> {
+    /// A plan of a backend.
+    ///
+    /// # Errors
+    /// None of plans that were made.
+    pub(crate) fn of_plan(scheme: Scheme, plan: &dyn backend::Plan, own: P, price: Price) -> Result<Self> {
+        let bounds = plan.bounds()?;
+        let exact = plan.log2_failure()?.map_or(Accuracy::Exact, Accuracy::ExactButFor);
+        let accuracy = bounds.as_ref().map_or(exact, |bounds| Accuracy::Within(bounds.largest()));
+        let reasons = vec![reason(&plan.outline(bounds.as_ref())?)];
+        let (library, parameters) = ("noren".to_owned(), plan.words());
+        Ok(Self { scheme, library, parameters, plan: own, price, accuracy, excluded: 0.0, reasons })
+    }
+}
+
+/// What the time of a plan follows from.
+fn reason(outline: &backend::Outline) -> String {
+    let bootstraps: usize = outline.steps.iter().map(|step| step.bootstraps).sum();
+    let rotations: usize = outline.steps.iter().map(|step| step.rotations).sum();
+    match (outline.slots, bootstraps) {
+        (0, bootstraps) => format!("{bootstraps} bootstraps"),
+        (slots, 0) => format!("{} levels, {slots} slots, {rotations} rotations", outline.levels),
+        (slots, bootstraps) => format!("{bootstraps} bootstraps, {slots} slots"),
+    }
+}
+
+/// The same with keys of a stronger device, if the client is slower than its server: the client draws two seeds, makes the secrets
+/// from them, and encrypts; the stronger device makes the same secrets and all keys. It has the costs of the server on one thread,
+/// as which `priced` prices the keys.
+///
+/// # Errors
+/// What `priced` fails with.
+pub(super) fn helped<P: Clone>(
+    own: &Candidate<P>,
+    left: Left,
+    client: &Party,
+    server: &Party,
+    priced: impl FnOnce(&Party) -> Result<f64>,
+) -> Result<Option<Candidate<P>>> {
+    if !is_slower(client, server) || own.price.key_bytes == 0 {
+        return Ok(None);
+    }
+    let helper_seconds = priced(&Party { threads: 1, ..server.clone() })?;
+    let (keys_seconds, client_memory) = (left.secrets_seconds, left.memory);
+    let price = Price { keys_seconds, helper_seconds, client_memory, ..own.price.clone() };
+    let mut reasons = own.reasons.clone();
+    reasons.push("a stronger device of the same owner makes the keys, from two seeds that the client draws".to_owned());
+    Ok(Some(Candidate { price, reasons, ..own.clone() }))
+}
