@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `plan` | the backend and its plans |
 //! | `columns` | graphs on columns, by [`crate::programs::columns`] |
+//! | `widths` | the types that nodes are computed in |
 //! | `bootstraps` | how many bootstraps nodes take on columns |
 //! | `price` | prices of circuits of lookups |
 
@@ -11,6 +12,9 @@ pub(crate) mod bootstraps;
 pub(crate) mod columns;
 mod plan;
 pub(crate) mod price;
+#[cfg(test)]
+mod tests;
+mod widths;
 
 pub use plan::Tfhe;
 pub use price::TorusDraft;

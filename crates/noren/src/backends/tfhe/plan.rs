@@ -16,9 +16,10 @@ use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, 
 use crate::backends::keys::{PartKind, SecretKey, ServerKeys, part};
 use crate::backends::options::Options;
 use crate::backends::slots::check_length;
-use crate::backends::tfhe::bootstraps::bootstraps;
+use crate::backends::tfhe::bootstraps::{Rounds, bootstraps};
 use crate::backends::tfhe::columns::{self, element_of};
 use crate::backends::tfhe::price::{BOOTSTRAPS_OF_CHOICE, TorusDraft};
+use crate::backends::tfhe::widths::Types;
 use crate::cost::price::{Party, Price};
 use crate::graph::dag::Graph;
 use crate::graph::operation::Operation;
@@ -33,6 +34,7 @@ pub struct Tfhe;
 /// A graph on columns.
 struct TfhePlan {
     graph: Arc<Graph>,
+    types: Types,
     parameters: tfhe::Parameters,
     context: OnceLock<tfhe::Context>,
 }
@@ -74,7 +76,12 @@ impl Backend for Tfhe {
 
 impl TfhePlan {
     fn new(graph: &Arc<Graph>, parameters: tfhe::Parameters) -> Self {
-        Self { graph: Arc::clone(graph), parameters, context: OnceLock::new() }
+        Self { graph: Arc::clone(graph), types: Types::new(graph), parameters, context: OnceLock::new() }
+    }
+
+    /// The bootstraps of a node.
+    fn bootstraps(&self, at: usize) -> Result<Rounds> {
+        bootstraps(&self.graph, &self.types, self.parameters.encoding(), at)
     }
 
     /// The context, whose tables are made once.
@@ -103,7 +110,7 @@ impl TfhePlan {
             if let Operation::Table { of, .. } = &node.operation {
                 rounds.push((1, BOOTSTRAPS_OF_CHOICE * self.samples(*of)? as f64));
             } else if !matches!(node.operation, Operation::Constant { .. }) {
-                let found = bootstraps(&self.graph, at)?;
+                let found = self.bootstraps(at)?;
                 if found.rounds > 0 {
                     rounds.push((found.rounds, found.bootstraps as f64 / found.rounds as f64));
                 }
@@ -173,7 +180,7 @@ impl Plan for TfhePlan {
     }
 
     fn log2_failure(&self) -> Result<Option<f64>> {
-        let count: usize = self.nodes().map(|at| Ok(bootstraps(&self.graph, at)?.bootstraps)).sum::<Result<_>>()?;
+        let count: usize = self.nodes().map(|at| Ok(self.bootstraps(at)?.bootstraps)).sum::<Result<_>>()?;
         Ok(Some(self.parameters.failure().log2 + libm::log2(count.max(1) as f64)))
     }
 
@@ -188,13 +195,13 @@ impl Plan for TfhePlan {
                 place: node.place.clone(),
                 shape: node.shape.clone(),
                 range: node.range,
-                element: element_of(graph, at)?.to_string(),
+                element: self.types.result(at).to_string(),
                 level: 0,
                 ciphertexts: size(&node.shape).unwrap_or(0),
                 products: 0,
                 plain_products: 0,
                 rotations: 0,
-                bootstraps: bootstraps(graph, at)?.bootstraps,
+                bootstraps: self.bootstraps(at)?.bootstraps,
                 bound: 0.0,
             })
         };
@@ -275,7 +282,7 @@ impl Running for TfheServer {
     fn run(&self, inputs: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
         let plan = &self.plan;
         let inputs = plan.columns("columns of the inputs", inputs, &plan.graph.inputs())?;
-        let outputs = columns::run(&plan.graph, &self.ev, &inputs)?;
+        let outputs = columns::run(&plan.graph, &plan.types, &self.ev, &inputs)?;
         outputs.into_iter().map(|column| plan.container(column)).collect()
     }
 }
