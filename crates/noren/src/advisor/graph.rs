@@ -15,7 +15,7 @@ const MOST_SQUARINGS: usize = 1 << 8;
 impl Workload {
     /// The computation on arrays with a row for each instance, which the compiler takes: of real numbers in `[-1, 1]`, or of
     /// integers from 0 on. Matrices and polynomials have equal entries, which keep results of real numbers in `[-1, 1]`. Tables
-    /// are of `7 (2^bits x + y) mod 2^bits`, as any would be, and longer ones than 2^20 of `floor(x / (y + 1))`.
+    /// are of `7 x mod 2^bits` and `x + 7 y mod 2^bits`, as any would be, and longer ones than 2^20 of `floor(x / (y + 1))`.
     ///
     /// # Errors
     /// [`Error::Parameters`] for more elements than 2^20, and for integers that outgrow 2^53.
@@ -76,11 +76,12 @@ impl Workload {
         }
     }
 
-    /// The values of a table for each input or pair, unless it is too long: `7 k` modulo the number of values of an input.
+    /// The values of a table for each input or pair, unless it is too long: `7 k`, and the first of a pair, modulo the number of
+    /// values of an input.
     pub(super) fn table(&self) -> Option<Vec<f64>> {
         let inputs = self.inputs() as u32;
         let count = 1usize.checked_shl(self.bits() * inputs).filter(|&count| count <= MOST_ELEMENTS)?;
-        Some((0..count).map(|k| (7 * k % (1 << self.bits())) as f64).collect())
+        Some((0..count).map(|k| ((7 * k + (k >> self.bits())) % (1 << self.bits())) as f64).collect())
     }
 
     /// The number that results are taken modulo, if they are.

@@ -112,7 +112,8 @@ impl Source {
             Computation::Table { .. } if workload.table().is_none() => (none, &["x", "y"], 1, line("x // (y + 1)")),
             Computation::Table { inputs } => {
                 let (bits, all) = (workload.bits(), workload.bits() * inputs as u32);
-                let given = format!("table = 7 * np.arange(2**{all}) % 2**{bits}\n");
+                let given =
+                    format!("index = np.arange(2**{all})\ntable = (7 * index + (index >> {bits})) % 2**{bits}\n");
                 match inputs {
                     1 => (given, &["x"], 1, line("compiler.table(table, x)")),
                     _ => (given, &["x", "y"], 1, line(&format!("compiler.table(table, 2**{bits} * x + y)"))),

@@ -45,8 +45,17 @@ pub(super) fn best(backends: &Backends<'_>, graph: &Arc<Graph>, options: &Option
     quickest(found)
 }
 
-/// The plan with the shortest predicted time of the server, of some.
+/// The base-two logarithm of the probability with which results of a plan that is chosen are wrong, at most, where others fail less.
+const USUAL_FAILURE: f64 = -50.0;
+
+/// The plan with the shortest predicted time of the server, of some: of those that fail seldom, if there are any.
 pub(super) fn quickest(mut plans: Vec<Arc<dyn Plan>>) -> Result<Arc<dyn Plan>> {
+    let seldom = |plan: &Arc<dyn Plan>| Ok(plan.log2_failure()?.is_none_or(|log2| log2 <= USUAL_FAILURE));
+    let fail_seldom = plans.iter().map(seldom).collect::<Result<Vec<bool>>>()?;
+    if fail_seldom.contains(&true) {
+        let mut kept = fail_seldom.into_iter();
+        plans.retain(|_| kept.next() == Some(true));
+    }
     if plans.len() == 1 {
         return Ok(plans.swap_remove(0));
     }

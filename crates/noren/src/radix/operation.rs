@@ -9,7 +9,7 @@ use crate::radix::compare::{Comparison, difference};
 use crate::radix::divide::{divide, divide_signed};
 use crate::radix::integer::{check_bits, check_fits};
 use crate::radix::multiply::{multiply, multiply_known};
-use crate::radix::select::{map, not, select};
+use crate::radix::select::{map, mask, not, select};
 use crate::radix::shift::Move;
 use crate::radix::sort::{exchange, exchanges};
 use crate::radix::value::Value;
@@ -62,6 +62,8 @@ pub enum Operation {
     Select,
     /// Each bit whether it is 1 in both.
     And,
+    /// Each bit whether it is 1 in both, of a and the number.
+    AndKnown(u64),
     /// Each bit whether it is 1 in one at least.
     Or,
     /// Each bit whether it is 1 in just one.
@@ -128,6 +130,7 @@ impl Operation {
             Self::Neg
             | Self::AddKnown(_)
             | Self::MulKnown(_)
+            | Self::AndKnown(_)
             | Self::Not
             | Self::MoveKnown(..)
             | Self::Cast(_)
@@ -169,7 +172,7 @@ impl Operation {
     pub(super) fn check(self, bits: usize) -> Result<()> {
         check_bits(bits)?;
         match self {
-            Self::AddKnown(number) | Self::MulKnown(number) => check_fits(number, bits),
+            Self::AddKnown(number) | Self::MulKnown(number) | Self::AndKnown(number) => check_fits(number, bits),
             Self::Cast(bits) | Self::CastSigned(bits) => check_bits(bits),
             Self::Sum(0) | Self::Argmax(0) | Self::Sort(0) | Self::SortSigned(0) => {
                 Err(Error::parameter("integers of one element", 0, "at least 1"))
@@ -226,6 +229,7 @@ impl Operation {
             (Self::Sort(_) | Self::SortSigned(_), _) => panic!("integers are sorted by exchanges"),
             (Self::Select, [flag, a, b]) => select(circuit, &flag[0], a, b),
             (Self::And, [a, b]) => map(circuit, a, b, |a, b| a & b),
+            (Self::AndKnown(number), [a]) => mask(circuit, a, number),
             (Self::Or, [a, b]) => map(circuit, a, b, |a, b| a | b),
             (Self::Xor, [a, b]) => map(circuit, a, b, |a, b| a ^ b),
             (Self::Not, [a]) => a.iter().map(not).collect(),

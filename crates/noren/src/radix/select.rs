@@ -1,7 +1,7 @@
 //! Digit by digit: noise taken off, bitwise functions, and choices.
 
 use crate::radix::carry::BASE;
-use crate::radix::circuit::{Circuit, MAX_NOISE};
+use crate::radix::circuit::{Circuit, DIGIT_BITS, MAX_NOISE};
 use crate::radix::value::Value;
 
 /// The digit with the noise of one bootstrap.
@@ -16,6 +16,16 @@ pub(super) fn map(circuit: &mut Circuit, a: &[Value], b: &[Value], function: fn(
         circuit.lookup(&sum, |x| function(x % BASE, x / BASE))
     };
     a.iter().zip(b).map(digit).collect()
+}
+
+/// The bits of digits that are 1 in a number.
+pub(super) fn mask(circuit: &mut Circuit, digits: &[Value], number: u64) -> Vec<Value> {
+    let digit = |(place, digit): (usize, &Value)| match number >> (DIGIT_BITS * place) & (BASE - 1) {
+        0 => Value::constant(0),
+        bits if bits == BASE - 1 => digit.clone(),
+        bits => circuit.lookup(digit, |x| x & bits),
+    };
+    digits.iter().enumerate().map(digit).collect()
 }
 
 /// 3 less the digit: all its bits turned over.

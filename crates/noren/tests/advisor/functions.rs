@@ -51,7 +51,7 @@ fn graphs_compute_what_workloads_say() {
     let squared = |x: f64| (0..3).fold(x, |x, _| modulo(x * x, 65537.0));
     check(&residues, |k| (k * 30_011 % 65537) as f64, |row| vec![squared(row[0][0])]);
     check(&integer(Computation::Table { inputs: 1 }, 8, 8), byte, |row| vec![modulo(7.0 * row[0][0], 256.0)]);
-    let both = |row: &[Vec<f64>]| vec![modulo(7.0 * (256.0 * row[0][0] + row[1][0]), 256.0)];
+    let both = |row: &[Vec<f64>]| vec![modulo(row[0][0] + 7.0 * row[1][0], 256.0)];
     check(&integer(Computation::Table { inputs: 2 }, 8, 8), byte, both);
     let quotient = |row: &[Vec<f64>]| vec![(row[0][0] / (row[1][0] + 1.0)).floor()];
     check(&integer(Computation::Table { inputs: 2 }, 15, 15), byte, quotient);

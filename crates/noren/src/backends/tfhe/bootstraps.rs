@@ -1,14 +1,17 @@
 //! How many bootstraps a node takes on columns.
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 
-use crate::backends::tfhe::columns::holding;
+use crate::backends::tfhe::widths::{Form, Types, form, turned};
 use crate::graph::dag::Graph;
-use crate::graph::node::Node;
-use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
+use crate::graph::operation::{Binary, Operation, Reduction, Unary};
 use crate::graph::shape::size;
-use crate::programs::columns;
+use crate::programs::columns::Element;
 use crate::radix::{self, Comparison, Move, Shape};
+use crate::schemes::tfhe::Encoding;
+
+/// The bits of a digit.
+const DIGIT_BITS: u32 = 2;
 
 /// Bootstraps, and how many rounds of them follow one another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,6 +31,16 @@ impl Rounds {
         Self { bootstraps: count * self.bootstraps, rounds: count * self.rounds }
     }
 
+    /// One result from `terms` terms by pairs, each pair with these.
+    fn of_pairs(self, terms: usize) -> Self {
+        let (mut left, mut all) = (terms, Self::default());
+        while left > 1 {
+            all = all.then(self.side_by_side(left / 2));
+            left = left.div_ceil(2);
+        }
+        all
+    }
+
     /// These, `count` times side by side.
     const fn side_by_side(self, count: usize) -> Self {
         Self { bootstraps: count * self.bootstraps, ..self }
@@ -39,23 +52,11 @@ impl Rounds {
 ///
 /// # Errors
 /// None of graphs that columns evaluate.
-pub(super) fn bootstraps(graph: &Graph, at: usize) -> Result<Rounds> {
+pub(super) fn bootstraps(graph: &Graph, types: &Types, encoding: Encoding, at: usize) -> Result<Rounds> {
     let node = graph.node(at);
-    let operands: Vec<&Node> = node.operation.operands().into_iter().map(|of| graph.node(of)).collect();
     let count = size(&node.shape).unwrap_or(0);
-    let hull = operands.iter().fold(node.range, |hull, operand| hull.hull(operand.range));
-    // Of what compares the operands alone count.
-    let range = match &operands[..] {
-        [first, rest @ ..] if node.element == Element::Bool => {
-            rest.iter().fold(first.range, |hull, operand| hull.hull(operand.range))
-        }
-        _ => hull,
-    };
-    let (bits, signed) = match holding(range) {
-        columns::Element::Signed(bits) => (bits as usize, true),
-        columns::Element::Unsigned(bits) => (bits as usize, false),
-        columns::Element::Bool | columns::Element::Digit => (2, false),
-    };
+    let element = types.operands(at);
+    let (bits, signed) = (element.bits().unwrap_or(DIGIT_BITS) as usize, element.is_signed());
     let shape = if count == 1 { Shape::Flat } else { Shape::Lean };
     let cost = |operation: radix::Operation| -> Result<Rounds> {
         let cost = operation.cost(bits, shape)?;
@@ -63,34 +64,50 @@ pub(super) fn bootstraps(graph: &Graph, at: usize) -> Result<Rounds> {
     };
     let none = Rounds::default();
     let gate = Rounds { bootstraps: 1, rounds: 1 };
-    let truths = operands.iter().all(|operand| operand.element == Element::Bool);
     let each = match &node.operation {
-        Operation::Binary(kind, a, b) => match graph.number(*b).or_else(|| graph.number(*a)) {
-            _ if truths => gate,
-            Some(number) => known_cost(*kind, number, signed, &cost)?,
-            None => cost(binary(*kind, signed))?,
+        Operation::Binary(kind, a, b) => match form(graph, at) {
+            Form::Gate => gate,
+            Form::Mask { mask, .. } => cost(radix::Operation::AndKnown(element.word(i128::from(mask))))?,
+            Form::Right { by, .. } => {
+                let way = if signed { Move::ShiftRightSigned } else { Move::ShiftRight };
+                cost(radix::Operation::MoveKnown(way, by as usize))?
+            }
+            Form::Against { kind, .. } => cost(binary(kind, signed))?,
+            Form::Low | Form::Whole => match (graph.number(*b), graph.number(*a), turned(*kind)) {
+                (Some(number), ..) | (None, Some(number), Some(_)) => known_cost(*kind, number, element, &cost)?,
+                _ => cost(binary(*kind, signed))?,
+            },
         },
         Operation::Unary(Unary::Not, _) => none,
         Operation::Unary(Unary::Neg, _) => cost(radix::Operation::Neg)?,
-        Operation::Unary(Unary::Abs, _) => cost(radix::Operation::Neg)?.then(cost(radix::Operation::Select)?),
+        Operation::Unary(Unary::Abs, _) if !signed => none,
+        Operation::Unary(Unary::Abs, _) => {
+            let parts = [binary(Binary::Less, signed), radix::Operation::Neg, radix::Operation::Select];
+            parts.into_iter().try_fold(none, |sum, part| Ok::<_, Error>(sum.then(cost(part)?)))?
+        }
         Operation::Unary(Unary::Sign, _) => {
             cost(binary(Binary::Less, signed))?.in_a_row(2).then(cost(radix::Operation::Sub)?)
         }
-        Operation::Select(..) if node.element == Element::Bool => gate.in_a_row(2),
+        Operation::Select(..) if element == Element::Bool => match encoding {
+            // A multiplexer is a sum of two gates.
+            Encoding::Bits => gate.side_by_side(2),
+            Encoding::Integers { .. } => gate.in_a_row(3),
+        },
         Operation::Select(..) => cost(radix::Operation::Select)?,
         Operation::MatMul { columns, matrix, .. } => {
             let rows = matrix.len() / columns;
-            let entry = matrix.iter().fold(0.0, |most: f64, entry| most.max(entry.abs()));
-            let product = known_cost(Binary::Mul, entry, signed, &cost)?;
+            let entry =
+                matrix.iter().fold(0.0, |most: f64, entry| if entry.abs() > most.abs() { *entry } else { most });
+            let product = known_cost(Binary::Mul, entry, element, &cost)?;
             product.side_by_side(rows).then(if rows > 1 { cost(radix::Operation::Sum(rows))? } else { none })
         }
         Operation::Reduce(kind, of, _) => {
             let terms = size(&graph.node(*of).shape).unwrap_or(0) / count.max(1);
             match kind {
                 _ if terms < 2 => none,
-                _ if truths && *kind != Reduction::Sum => gate.in_a_row(terms - 1),
                 Reduction::Sum => cost(radix::Operation::Sum(terms))?,
-                kind => cost(binary(kind.binary(), signed))?.in_a_row(terms - 1),
+                _ if element == Element::Bool => gate.of_pairs(terms),
+                kind => cost(binary(kind.binary(), signed))?.of_pairs(terms),
             }
         }
         Operation::Polynomial(_, coefficients) => {
@@ -113,17 +130,17 @@ pub(super) fn bootstraps(graph: &Graph, at: usize) -> Result<Rounds> {
 fn known_cost(
     kind: Binary,
     number: f64,
-    signed: bool,
+    element: Element,
     cost: &impl Fn(radix::Operation) -> Result<Rounds>,
 ) -> Result<Rounds> {
-    let word = number.abs() as u64;
+    let number = number as i128;
     match kind {
-        Binary::Add | Binary::Sub => cost(radix::Operation::AddKnown(word)),
-        Binary::Mul if word < 2 => Ok(Rounds::default()),
-        Binary::Mul => cost(radix::Operation::MulKnown(word)),
-        Binary::ShiftLeft => cost(radix::Operation::MoveKnown(Move::ShiftLeft, word as usize)),
-        Binary::ShiftRight => cost(radix::Operation::MoveKnown(Move::ShiftRight, word as usize)),
-        other => cost(binary(other, signed)),
+        Binary::Add => cost(radix::Operation::AddKnown(element.word(number))),
+        Binary::Sub => cost(radix::Operation::AddKnown(element.word(-number))),
+        Binary::Mul => cost(radix::Operation::MulKnown(element.word(number))),
+        Binary::And => cost(radix::Operation::AndKnown(element.word(number))),
+        Binary::ShiftLeft => cost(radix::Operation::MoveKnown(Move::ShiftLeft, number as usize)),
+        other => cost(binary(other, element.is_signed())),
     }
 }
 
@@ -160,6 +177,7 @@ const fn binary(kind: Binary, signed: bool) -> radix::Operation {
 mod tests {
     use super::*;
     use crate::graph::interval::Interval;
+    use crate::graph::operation::Element;
 
     #[test]
     fn divisions_cost_more_than_sums_and_wide_integers_more_than_narrow_ones() {
@@ -172,7 +190,9 @@ mod tests {
             };
             let (x, y) = (input("x"), input("y"));
             let at = graph.push(Operation::Binary(kind, x, y), "").expect("an operation");
-            bootstraps(&graph, at).expect("a count").bootstraps
+            graph.finish(vec![at]).expect("an output");
+            let integers = Encoding::Integers { message_bits: 2, carry_bits: 2 };
+            bootstraps(&graph, &Types::new(&graph), integers, at).expect("a count").bootstraps
         };
         let (sum, product, quotient) =
             (cost(Binary::Add, 100.0), cost(Binary::Mul, 15.0), cost(Binary::FloorDivide, 100.0));

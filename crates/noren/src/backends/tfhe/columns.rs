@@ -2,8 +2,8 @@
 
 use noren_rlwe::error::{Error, Result};
 
+use crate::backends::tfhe::widths::{Form, Types, form, holding, turned, whole_numbers};
 use crate::graph::dag::Graph;
-use crate::graph::interval::Interval;
 use crate::graph::operation::{self, Operation, Reduction, Unary};
 use crate::graph::shape::{broadcast_positions, indices, position_of, size, without};
 use crate::lowering::error::CompileError;
@@ -20,10 +20,10 @@ enum Operand {
     Column(Column),
 }
 
-/// The narrowest type that holds an interval.
+/// The narrowest type that holds the range of a node: that of inputs and outputs.
 ///
 /// # Errors
-/// Integers that 64 bits do not hold.
+/// Real numbers.
 pub(super) fn element_of(graph: &Graph, at: usize) -> Result<Element> {
     let node = graph.node(at);
     match node.element {
@@ -82,7 +82,7 @@ pub(super) fn needs_circuit_keys(graph: &Graph) -> bool {
 ///
 /// # Errors
 /// As [`check`], and what the evaluator refuses.
-pub(super) fn run(graph: &Graph, ev: &ColumnEvaluator, inputs: &[Column]) -> Result<Vec<Column>> {
+pub(super) fn run(graph: &Graph, types: &Types, ev: &ColumnEvaluator, inputs: &[Column]) -> Result<Vec<Column>> {
     check(graph)?;
     let needed = graph.needed();
     let positions = graph.inputs();
@@ -90,11 +90,15 @@ pub(super) fn run(graph: &Graph, ev: &ColumnEvaluator, inputs: &[Column]) -> Res
     let mut left: Vec<usize> = graph.consumers().iter().map(Vec::len).collect();
     graph.outputs().iter().for_each(|&output| left[output] += 1);
     for at in (0..results.len()).filter(|&at| needed[at]) {
-        let run = Run { graph, ev, at, results: &results };
+        let run = Run { graph, ev, at, types, results: &results };
         let input = positions.iter().position(|&position| position == at);
-        results[at] = Some(match input {
+        let result = match input {
             Some(input) => Operand::Column(inputs[input].clone()),
             None => run.node()?,
+        };
+        results[at] = Some(match result {
+            Operand::Column(column) => Operand::Column(ev.cast(&column, types.result(at))?),
+            constant @ Operand::Constant(_) => constant,
         });
         for operand in graph.node(at).operation.operands() {
             left[operand] -= 1;
@@ -104,7 +108,7 @@ pub(super) fn run(graph: &Graph, ev: &ColumnEvaluator, inputs: &[Column]) -> Res
         }
     }
     let output = |&at: &usize| match &results[at] {
-        Some(Operand::Column(column)) => ev.cast(column, element_of(graph, at)?),
+        Some(Operand::Column(column)) => Ok(column.clone()),
         _ => Err(refusal(graph, at, "return it without encryption")),
     };
     graph.outputs().iter().map(output).collect()
@@ -115,6 +119,7 @@ struct Run<'a> {
     graph: &'a Graph,
     ev: &'a ColumnEvaluator,
     at: usize,
+    types: &'a Types,
     results: &'a [Option<Operand>],
 }
 
@@ -133,7 +138,7 @@ impl Run<'_> {
             Operation::Unary(kind, of) => self.unary(*kind, *of)?,
             Operation::Binary(kind, a, b) => self.binary(*kind, *a, *b)?,
             Operation::Select(condition, a, b) => {
-                let wide = element_of(self.graph, self.at)?;
+                let wide = self.types.operands(self.at);
                 let condition = self.spread(*condition, Element::Bool)?;
                 self.ev.select(&condition, &self.spread(*a, wide)?, &self.spread(*b, wide)?)?
             }
@@ -141,21 +146,12 @@ impl Run<'_> {
             Operation::Reduce(kind, of, axes) => self.reduced(*kind, *of, axes)?,
             Operation::Polynomial(of, coefficients) => self.polynomial(*of, coefficients)?,
             Operation::Table { of, first, values, .. } => {
-                let (input, output) = (element_of(self.graph, *of)?, element_of(self.graph, self.at)?);
+                let [input, output] = [self.types.operands(self.at), self.types.result(self.at)];
                 let last = values.len() - 1;
                 // Integers outside of the range do not occur, and have any value.
                 let value = |x: i128| values[usize::try_from(x - i128::from(*first)).unwrap_or(0).min(last)] as i128;
-                let clamp = |x: i128| {
-                    let range = node.range;
-                    x.clamp(range.low as i128, range.high as i128)
-                };
+                let clamp = |x: i128| output.wrapped(x.clamp(node.range.low as i128, node.range.high as i128));
                 let context = self.ev.digits().context();
-                if input == Element::Bool {
-                    let wide = self.spread(*of, Element::Unsigned(TABLE_BITS))?;
-                    let inputs = [Element::Unsigned(TABLE_BITS)];
-                    let lookup = ColumnLookup::new(context, &inputs, output, |x| clamp(value(x[0])))?;
-                    return Ok(Operand::Column(self.ev.lookup(&lookup, &[&wide])?));
-                }
                 let lookup = ColumnLookup::new(context, &[input], output, |x| clamp(value(x[0])))?;
                 self.ev.lookup(&lookup, &[&self.spread(*of, input)?])?
             }
@@ -176,25 +172,34 @@ impl Run<'_> {
     }
 
     /// Elements of an operand as those of a type.
+    ///
+    /// # Panics
+    /// If bits are missing: of a node that is not whole no more are taken than it has.
     fn picked(&self, of: usize, element: Element, positions: &[usize]) -> Result<Column> {
         match self.operand(of)? {
             Operand::Constant(values) => {
-                let values: Vec<i128> = positions.iter().map(|&at| values[at] as i128).collect();
+                let values: Vec<i128> = positions.iter().map(|&at| element.wrapped(values[at] as i128)).collect();
                 self.ev.trivial(element, &values)
             }
             Operand::Column(column) => {
-                let whole = positions.len() == column.count() && positions.iter().enumerate().all(|(i, &at)| i == at);
-                let column = self.ev.cast(&column, element)?;
-                Ok(if whole { column } else { column.gather(positions) })
+                let enough = self.types.is_whole(of) || element.bits() <= column.element().bits();
+                assert!(enough, "{element} of {}, which lacks bits", column.element());
+                if positions.len() == column.count() && positions.iter().enumerate().all(|(i, &at)| i == at) {
+                    return self.ev.cast(&column, element);
+                }
+                match positions.len() < column.count() {
+                    true => self.ev.cast(&column.gather(positions), element),
+                    false => Ok(self.ev.cast(&column, element)?.gather(positions)),
+                }
             }
         }
     }
 
-    /// The numbers of a constant, broadcast to the shape of the node; none of an encrypted operand.
-    fn known(&self, of: usize) -> Result<Option<Vec<i128>>> {
+    /// The numbers of a constant as elements of a type, broadcast to the shape of the node; none of an encrypted operand.
+    fn known(&self, of: usize, element: Element) -> Result<Option<Vec<i128>>> {
         let Operand::Constant(values) = self.operand(of)? else { return Ok(None) };
         let positions = broadcast_positions(&self.graph.node(of).shape, &self.graph.node(self.at).shape);
-        Ok(Some(positions.into_iter().map(|at| values[at] as i128).collect()))
+        Ok(Some(positions.into_iter().map(|at| element.wrapped(values[at] as i128)).collect()))
     }
 
     fn gathered(&self, column: &Column, positions: &[i64]) -> Result<Column> {
@@ -208,17 +213,13 @@ impl Run<'_> {
     }
 
     fn unary(&self, kind: Unary, of: usize) -> Result<Column> {
-        let range = self.graph.node(of).range;
+        let wide = self.types.operands(self.at);
+        let x = self.spread(of, wide)?;
         match kind {
-            Unary::Not => self.ev.unary(columns::Unary::Not, &self.spread(of, Element::Bool)?),
-            Unary::Neg => {
-                let wide = holding(range.hull(range.negated()));
-                self.ev.unary(columns::Unary::Neg, &self.spread(of, wide)?)
-            }
-            Unary::Abs => self.ev.abs(&self.spread(of, holding(range.hull(range.abs())))?),
+            Unary::Not => self.ev.unary(columns::Unary::Not, &x),
+            Unary::Neg => self.ev.unary(columns::Unary::Neg, &x),
+            Unary::Abs => self.ev.abs(&x),
             Unary::Sign => {
-                let wide = holding(range.hull(Interval::new(-1.0, 1.0)));
-                let x = self.spread(of, wide)?;
                 let zeros = vec![0; x.count()];
                 let above = self.ev.binary_known(Binary::Compare(Comparison::Gt), &x, &zeros)?;
                 let below = self.ev.binary_known(Binary::Compare(Comparison::Lt), &x, &zeros)?;
@@ -229,63 +230,41 @@ impl Run<'_> {
     }
 
     fn binary(&self, kind: operation::Binary, a: usize, b: usize) -> Result<Column> {
-        let [left, right] = [a, b].map(|at| self.graph.node(at));
-        let node = self.graph.node(self.at);
-        let truths = left.element == operation::Element::Bool && right.element == operation::Element::Bool;
-        let of_columns = binary(kind);
-        let shift = matches!(kind, operation::Binary::ShiftLeft | operation::Binary::ShiftRight);
-        let arithmetic = matches!(kind, operation::Binary::Add | operation::Binary::Sub | operation::Binary::Mul);
-        if truths && !shift && !arithmetic && of_columns.gate().is_some() {
-            return self.ev.binary(of_columns, &self.spread(a, Element::Bool)?, &self.spread(b, Element::Bool)?);
-        }
-        if kind.compares() {
-            for (kind, constant, of, x) in [(Some(kind), b, a, left), (turned(kind), a, b, right)] {
-                if let (Operand::Constant(values), Some(kind)) = (self.operand(constant)?, kind) {
-                    return self.compared(kind, of, x.range, constant, &values);
+        let wide = self.types.operands(self.at);
+        let alike = |column: &Column, number: i128| vec![wide.wrapped(number); column.count()];
+        match form(self.graph, self.at) {
+            Form::Gate => {
+                let gate = truth_gate(kind);
+                let [x, y] = [(a, gate.not_a), (b, gate.not_b)].map(|(of, not)| {
+                    let truths = self.spread(of, wide)?;
+                    if not { self.ev.unary(columns::Unary::Not, &truths) } else { Ok(truths) }
+                });
+                self.ev.binary(gate.kind, &x?, &y?)
+            }
+            Form::Mask { of, mask } => {
+                let x = self.spread(of, wide)?;
+                self.ev.binary_known(Binary::And, &x, &alike(&x, i128::from(mask)))
+            }
+            Form::Right { of, by } => {
+                let x = self.spread(of, wide)?;
+                self.ev.binary_known(Binary::ShiftRight, &x, &vec![i128::from(by); x.count()])
+            }
+            Form::Against { of, kind, numbers } => {
+                let whole = whole_numbers(self.graph, kind, self.graph.node(of).range, numbers);
+                let positions = broadcast_positions(&self.graph.node(numbers).shape, &self.graph.node(self.at).shape);
+                let values: Vec<i128> = positions.into_iter().map(|at| whole[at] as i128).collect();
+                self.ev.binary_known(binary(kind), &self.spread(of, wide)?, &values)
+            }
+            Form::Low | Form::Whole => {
+                if let Some(values) = self.known(b, wide)? {
+                    return self.ev.binary_known(binary(kind), &self.spread(a, wide)?, &values);
                 }
+                if let (Some(values), Some(turned)) = (self.known(a, wide)?, turned(kind)) {
+                    return self.ev.binary_known(binary(turned), &self.spread(b, wide)?, &values);
+                }
+                self.ev.binary(binary(kind), &self.spread(a, wide)?, &self.spread(b, wide)?)
             }
         }
-        let mut hull = left.range.hull(right.range);
-        let known = self.known(b)?;
-        let uniform = known.as_ref().is_some_and(|values| values.iter().all(|value| *value == values[0]));
-        if shift && !uniform {
-            // Amounts are modulo the bits of the type: it has more than the largest.
-            let sign = if hull.low < 0.0 { 1.0 } else { 0.0 };
-            hull = hull.hull(Interval::new(0.0, libm::exp2(right.range.high) - sign));
-        }
-        let wide = holding(if node.element == operation::Element::Bool { hull } else { hull.hull(node.range) });
-        if let Some(values) = known {
-            return self.ev.binary_known(of_columns, &self.spread(a, wide)?, &values);
-        }
-        if let (Some(values), Some(turned)) = (self.known(a)?, turned(kind)) {
-            let result = self.ev.binary_known(binary(turned), &self.spread(b, wide)?, &values);
-            return result;
-        }
-        self.ev.binary(of_columns, &self.spread(a, wide)?, &self.spread(b, wide)?)
-    }
-
-    /// A comparison of integers in a range with numbers in clear, which may have fractions: with the integers for which it is the
-    /// same. Those beyond the range are alike, and unequal to all in it; so is what has a fraction.
-    fn compared(
-        &self,
-        kind: operation::Binary,
-        of: usize,
-        range: Interval,
-        constant: usize,
-        values: &[f64],
-    ) -> Result<Column> {
-        let around = range.widened(1.0);
-        let whole = |&c: &f64| match kind {
-            operation::Binary::Less | operation::Binary::GreaterEqual => c.ceil(),
-            operation::Binary::Greater | operation::Binary::LessEqual => c.floor(),
-            _ if c.fract() == 0.0 => c,
-            _ => around.high,
-        };
-        let whole: Vec<f64> = values.iter().map(|c| whole(c).clamp(around.low, around.high)).collect();
-        let positions = broadcast_positions(&self.graph.node(constant).shape, &self.graph.node(self.at).shape);
-        let wide = holding(range.hull(Interval::of(&whole)));
-        let values: Vec<i128> = positions.into_iter().map(|at| whole[at] as i128).collect();
-        self.ev.binary_known(binary(kind), &self.spread(of, wide)?, &values)
     }
 
     fn reduced(&self, kind: Reduction, of: usize, axes: &[usize]) -> Result<Column> {
@@ -295,8 +274,7 @@ impl Run<'_> {
         for (position, index) in indices(&operand.shape).enumerate() {
             terms[position_of(&without(&index, axes), &node.shape)].push(position);
         }
-        let truths = operand.element == operation::Element::Bool;
-        let wide = if truths { Element::Bool } else { holding(operand.range.hull(node.range)) };
+        let wide = self.types.operands(self.at);
         let column =
             |term: usize| self.picked(of, wide, &terms.iter().map(|term_of| term_of[term]).collect::<Vec<_>>());
         let columns = (0..terms[0].len()).map(column).collect::<Result<Vec<_>>>()?;
@@ -310,16 +288,14 @@ impl Run<'_> {
 
     /// Products of elements with numbers, added up.
     fn matrix(&self, of: usize, columns: usize, matrix: &[f64]) -> Result<Column> {
-        let (operand, node) = (self.graph.node(of), self.graph.node(self.at));
         let rows = matrix.len() / columns;
-        let outer = size(&operand.shape).unwrap_or(0) / rows;
-        let entries = Interval::of(matrix);
-        let products = operand.range.times(entries).hull(entries);
-        let wide = holding(operand.range.hull(node.range).hull(products));
+        let outer = size(&self.graph.node(of).shape).unwrap_or(0) / rows;
+        let wide = self.types.operands(self.at);
         let terms = (0..rows).filter(|c| matrix[c * columns..(c + 1) * columns].iter().any(|&entry| entry != 0.0));
         let term = |c: usize| {
             let positions: Vec<usize> = (0..outer * columns).map(|at| at / columns * rows + c).collect();
-            let values: Vec<i128> = (0..outer * columns).map(|at| matrix[c * columns + at % columns] as i128).collect();
+            let entry = |at: usize| wide.wrapped(matrix[c * columns + at % columns] as i128);
+            let values: Vec<i128> = (0..outer * columns).map(entry).collect();
             let x = self.picked(of, wide, &positions)?;
             if values.iter().all(|&value| value == 1) { Ok(x) } else { self.ev.binary_known(Binary::Mul, &x, &values) }
         };
@@ -332,12 +308,9 @@ impl Run<'_> {
 
     /// By Horner's scheme.
     fn polynomial(&self, of: usize, coefficients: &[f64]) -> Result<Column> {
-        let (x, node) = (self.graph.node(of), self.graph.node(self.at));
-        // Sums and products are modulo 2^bits, so that what holds operands and results is enough.
-        let most = coefficients.iter().fold(Interval::point(0.0), |hull, &c| hull.hull(Interval::point(c)));
-        let wide = holding(x.range.hull(node.range).hull(most));
+        let wide = self.types.operands(self.at);
         let x = self.spread(of, wide)?;
-        let numbers = |c: f64| vec![c as i128; x.count()];
+        let numbers = |c: f64| vec![wide.wrapped(c as i128); x.count()];
         let (last, rest) = coefficients.split_last().unwrap_or((&0.0, &[]));
         let mut value: Option<Column> = None;
         for &c in rest.iter().rev() {
@@ -352,14 +325,23 @@ impl Run<'_> {
     }
 }
 
-/// The narrowest integer type that holds an interval.
-pub(super) fn holding(range: Interval) -> Element {
-    let fits = |bits: &u32| match range.low < 0.0 {
-        true => range.low >= -libm::exp2(f64::from(bits - 1)) && range.high < libm::exp2(f64::from(bits - 1)),
-        false => range.high < libm::exp2(f64::from(*bits)),
+/// A gate of two truth values, one of which may be turned over.
+pub(super) struct TruthGate {
+    pub(super) not_a: bool,
+    pub(super) not_b: bool,
+    pub(super) kind: Binary,
+}
+
+/// The gate of an operation on truth values: in their order, false is below true.
+pub(super) const fn truth_gate(kind: operation::Binary) -> TruthGate {
+    let (not_a, not_b, kind) = match kind {
+        operation::Binary::Less => (true, false, Binary::And),
+        operation::Binary::LessEqual => (true, false, Binary::Or),
+        operation::Binary::Greater => (false, true, Binary::And),
+        operation::Binary::GreaterEqual => (false, true, Binary::Or),
+        kind => (false, false, binary(kind)),
     };
-    let bits = [8, 16, 32, 64].into_iter().find(fits).unwrap_or(64);
-    if range.low < 0.0 { Element::Signed(bits) } else { Element::Unsigned(bits) }
+    TruthGate { not_a, not_b, kind }
 }
 
 /// The operation on columns.
@@ -386,22 +368,6 @@ const fn binary(kind: operation::Binary) -> Binary {
     }
 }
 
-/// The operation with its operands exchanged, if there is one.
-const fn turned(kind: operation::Binary) -> Option<operation::Binary> {
-    match kind {
-        operation::Binary::Less => Some(operation::Binary::Greater),
-        operation::Binary::LessEqual => Some(operation::Binary::GreaterEqual),
-        operation::Binary::Greater => Some(operation::Binary::Less),
-        operation::Binary::GreaterEqual => Some(operation::Binary::LessEqual),
-        operation::Binary::Sub
-        | operation::Binary::FloorDivide
-        | operation::Binary::Remainder
-        | operation::Binary::ShiftLeft
-        | operation::Binary::ShiftRight => None,
-        symmetric => Some(symmetric),
-    }
-}
-
 fn refusal(graph: &Graph, at: usize, needed: &str) -> Error {
     CompileError::unsupported(graph, at, needed).into()
 }
@@ -412,6 +378,7 @@ mod tests {
 
     use super::*;
     use crate::backends::tests::{plan, run, toy};
+    use crate::graph::interval::Interval;
     use crate::graph::operation::{Binary, Element};
 
     /// Compares the outputs of a graph on columns with its definition.

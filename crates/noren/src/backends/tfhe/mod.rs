@@ -4,13 +4,21 @@
 //! |---|---|
 //! | `plan` | the backend and its plans |
 //! | `columns` | graphs on columns, by [`crate::programs::columns`] |
+//! | `widths` | the types that nodes are computed in |
+//! | `gates` | functions of truth values as gates |
 //! | `bootstraps` | how many bootstraps nodes take on columns |
 //! | `price` | prices of circuits of lookups |
 
 pub(crate) mod bootstraps;
 pub(crate) mod columns;
+mod gates;
 mod plan;
 pub(crate) mod price;
+#[cfg(test)]
+mod sets;
+#[cfg(test)]
+mod tests;
+mod widths;
 
 pub use plan::Tfhe;
 pub use price::TorusDraft;

@@ -8,31 +8,35 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::security::Security;
 use noren_rlwe::torus::circuit::keys::CompactCircuitKeys;
 use noren_rlwe::torus::keys::CompactKeys;
+use noren_rlwe::torus::light::keys::LightKeys;
 use noren_rlwe::torus::secret::TorusSecret;
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::writer::Form;
 
 use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, Running, Step};
-use crate::backends::keys::{PartKind, SecretKey, ServerKeys, part};
+use crate::backends::keys::{Part, PartKind, SecretKey, ServerKeys, part};
 use crate::backends::options::Options;
 use crate::backends::slots::check_length;
-use crate::backends::tfhe::bootstraps::bootstraps;
+use crate::backends::tfhe::bootstraps::{Rounds, bootstraps};
 use crate::backends::tfhe::columns::{self, element_of};
+use crate::backends::tfhe::gates::of_truths;
 use crate::backends::tfhe::price::{BOOTSTRAPS_OF_CHOICE, TorusDraft};
+use crate::backends::tfhe::widths::Types;
 use crate::cost::price::{Party, Price};
 use crate::graph::dag::Graph;
 use crate::graph::operation::Operation;
 use crate::graph::shape::size;
 use crate::programs::columns::{Column, ColumnEvaluator, Columns};
-use crate::schemes::tfhe::{self, KeyFile};
+use crate::schemes::tfhe::{self, Encoding, FileKey, KeyFile};
 
 /// TFHE: integers and truth values one by one, exact: comparisons, quotients and tables too.
 #[derive(Debug)]
 pub struct Tfhe;
 
 /// A graph on columns.
-struct TfhePlan {
+pub(super) struct TfhePlan {
     graph: Arc<Graph>,
+    types: Types,
     parameters: tfhe::Parameters,
     context: OnceLock<tfhe::Context>,
 }
@@ -43,9 +47,24 @@ struct TfheServer {
     ev: ColumnEvaluator,
 }
 
-/// The name of the set of digits of two bits.
-fn set(security: Security) -> &'static str {
-    if security == Security::None { "TOY_2_2" } else { "2_2" }
+/// The names of the sets, the usual one first: of bits or of digits of two bits.
+///
+/// The usual ones fail so seldom that nobody sees it. The others are of less work: of the server, or with light keys of the client.
+const fn sets(security: Security, of_bits: bool) -> &'static [&'static str] {
+    match (security, of_bits) {
+        (Security::None, true) => &["TOY_BOOL"],
+        (Security::None, false) => &["TOY_2_2"],
+        (_, true) => &["BOOL_128", "BOOL", "BOOL_LIGHT"],
+        (_, false) => &["2_2", "2_2_LIGHT"],
+    }
+}
+
+/// The graph that is evaluated, and whether it is of gates.
+fn evaluated(graph: &Arc<Graph>) -> Result<(Arc<Graph>, bool)> {
+    let gates = of_truths(graph).map(Arc::new);
+    let (graph, of_bits) = gates.map_or((Arc::clone(graph), false), |gates| (gates, true));
+    columns::check(&graph)?;
+    Ok((graph, of_bits))
 }
 
 impl Backend for Tfhe {
@@ -61,20 +80,52 @@ impl Backend for Tfhe {
         columns::evaluates(graph, at)
     }
 
+    /// The plan with the usual set first, those of the other sets after it. Sets of light keys are for functions without tables of
+    /// integers, as the keys of circuit bootstrapping have no light form.
     fn plans(&'static self, graph: &Arc<Graph>, options: &Options) -> Result<Vec<Arc<dyn Plan>>> {
-        columns::check(graph)?;
-        Ok(vec![Arc::new(TfhePlan::new(graph, tfhe::Preset::named(set(options.security))?.parameters()?))])
+        let (graph, of_bits) = evaluated(graph)?;
+        let plan = |set: &&str| Ok(TfhePlan::new(&graph, tfhe::Preset::named(set)?.parameters()?));
+        let plans = sets(options.security, of_bits).iter().map(plan).collect::<Result<Vec<_>>>()?;
+        let has_keys = |plan: &TfhePlan| !(plan.is_light() && columns::needs_circuit_keys(&graph));
+        Ok(plans.into_iter().filter(has_keys).map(|plan| Arc::new(plan) as Arc<dyn Plan>).collect())
     }
 
     fn read(&'static self, graph: &Arc<Graph>, record: &Record) -> Result<Arc<dyn Plan>> {
-        columns::check(graph)?;
-        Ok(Arc::new(TfhePlan::new(graph, tfhe::Parameters::from_bytes(&(), &record.bytes()?)?)))
+        let parameters = tfhe::Parameters::from_bytes(&(), &record.bytes()?)?;
+        if let Encoding::Integers { .. } = parameters.encoding() {
+            columns::check(graph)?;
+            return Ok(Arc::new(TfhePlan::new(graph, parameters)));
+        }
+        match evaluated(graph)? {
+            (graph, true) => Ok(Arc::new(TfhePlan::new(&graph, parameters))),
+            (_, false) => {
+                Err(Error::parameter("parameters", "those of bits", "those of integers, as the function has some"))
+            }
+        }
     }
 }
 
 impl TfhePlan {
-    fn new(graph: &Arc<Graph>, parameters: tfhe::Parameters) -> Self {
-        Self { graph: Arc::clone(graph), parameters, context: OnceLock::new() }
+    pub(super) fn new(graph: &Arc<Graph>, parameters: tfhe::Parameters) -> Self {
+        Self { graph: Arc::clone(graph), types: Types::new(graph), parameters, context: OnceLock::new() }
+    }
+
+    /// Whether keys travel in their light form.
+    fn is_light(&self) -> bool {
+        self.parameters.spec().torus.light.is_some()
+    }
+
+    /// The name of the set, or of the one that is most like it.
+    fn set(&self) -> &'static str {
+        let spec = self.parameters.spec();
+        let sets = sets(spec.torus.security, spec.encoding == Encoding::Bits);
+        let own = tfhe::PRESETS.iter().find(|preset| preset.spec == *spec).map(|preset| preset.name);
+        own.unwrap_or(if self.is_light() { sets[sets.len() - 1] } else { sets[0] })
+    }
+
+    /// The bootstraps of a node.
+    fn bootstraps(&self, at: usize) -> Result<Rounds> {
+        bootstraps(&self.graph, &self.types, self.parameters.encoding(), at)
     }
 
     /// The context, whose tables are made once.
@@ -103,19 +154,24 @@ impl TfhePlan {
             if let Operation::Table { of, .. } = &node.operation {
                 rounds.push((1, BOOTSTRAPS_OF_CHOICE * self.samples(*of)? as f64));
             } else if !matches!(node.operation, Operation::Constant { .. }) {
-                let found = bootstraps(&self.graph, at)?;
+                let found = self.bootstraps(at)?;
                 if found.rounds > 0 {
                     rounds.push((found.rounds, found.bootstraps as f64 / found.rounds as f64));
                 }
             }
         }
         Ok(TorusDraft {
-            set: set(self.security()),
+            set: self.set(),
             rounds,
             inputs: self.graph.inputs().into_iter().map(|at| self.samples(at)).sum::<Result<usize>>()?,
             results: self.graph.outputs().iter().map(|&at| self.samples(at)).sum::<Result<usize>>()?,
             runs: 1,
         })
+    }
+
+    /// A key with its parameters.
+    fn key_part<K: FileKey + Send + Sync + 'static>(&self, key: K) -> Arc<dyn Part> {
+        part(KeyFile { parameters: self.parameters.clone(), key })
     }
 
     /// A column alone in a container.
@@ -173,7 +229,7 @@ impl Plan for TfhePlan {
     }
 
     fn log2_failure(&self) -> Result<Option<f64>> {
-        let count: usize = self.nodes().map(|at| Ok(bootstraps(&self.graph, at)?.bootstraps)).sum::<Result<_>>()?;
+        let count: usize = self.nodes().map(|at| Ok(self.bootstraps(at)?.bootstraps)).sum::<Result<_>>()?;
         Ok(Some(self.parameters.failure().log2 + libm::log2(count.max(1) as f64)))
     }
 
@@ -188,13 +244,13 @@ impl Plan for TfhePlan {
                 place: node.place.clone(),
                 shape: node.shape.clone(),
                 range: node.range,
-                element: element_of(graph, at)?.to_string(),
+                element: self.types.result(at).to_string(),
                 level: 0,
                 ciphertexts: size(&node.shape).unwrap_or(0),
                 products: 0,
                 plain_products: 0,
                 rotations: 0,
-                bootstraps: bootstraps(graph, at)?.bootstraps,
+                bootstraps: self.bootstraps(at)?.bootstraps,
                 bound: 0.0,
             })
         };
@@ -215,7 +271,10 @@ impl Plan for TfhePlan {
     /// Bootstrapping keys, and those of circuit bootstrapping for tables.
     fn server_parts(&self) -> Vec<PartKind> {
         let fingerprint = self.parameters.fingerprint();
-        let mut kinds = vec![PartKind::of::<KeyFile<CompactKeys>>(fingerprint)];
+        let mut kinds = vec![match self.is_light() {
+            true => PartKind::of::<KeyFile<LightKeys>>(fingerprint),
+            false => PartKind::of::<KeyFile<CompactKeys>>(fingerprint),
+        }];
         if columns::needs_circuit_keys(&self.graph) {
             kinds.push(PartKind::of::<KeyFile<CompactCircuitKeys>>(fingerprint));
         }
@@ -223,18 +282,18 @@ impl Plan for TfhePlan {
     }
 
     fn make_secret(&self, seed: &Seed) -> Result<SecretKey> {
-        let key = self.context()?.secret_key(seed);
-        Ok(SecretKey::of(vec![part(KeyFile { parameters: self.parameters.clone(), key })]))
+        Ok(SecretKey::of(vec![self.key_part(self.context()?.secret_key(seed))]))
     }
 
     fn make_server_keys(&self, secret: &SecretKey, seed: &Seed) -> Result<ServerKeys> {
-        let (context, parameters) = (self.context()?, &self.parameters);
+        let context = self.context()?;
         let secret = &secret.get::<KeyFile<TorusSecret>>(0)?.key;
-        let key = context.compact_keys(seed, secret)?;
-        let mut parts = vec![part(KeyFile { parameters: parameters.clone(), key })];
+        let mut parts = vec![match self.is_light() {
+            true => self.key_part(context.light_keys(seed, secret)?),
+            false => self.key_part(context.compact_keys(seed, secret)?),
+        }];
         if columns::needs_circuit_keys(&self.graph) {
-            let key = context.circuit_keys(seed, secret)?;
-            parts.push(part(KeyFile { parameters: parameters.clone(), key }));
+            parts.push(self.key_part(context.circuit_keys(seed, secret)?));
         }
         Ok(ServerKeys::of(parts))
     }
@@ -250,7 +309,10 @@ impl Plan for TfhePlan {
 
     fn server(self: Arc<Self>, keys: &ServerKeys) -> Result<Box<dyn Running>> {
         let context = self.context()?;
-        let server = context.expand(&keys.get::<KeyFile<CompactKeys>>(0)?.key)?;
+        let server = match self.is_light() {
+            true => context.expand_light(&keys.get::<KeyFile<LightKeys>>(0)?.key)?,
+            false => context.expand(&keys.get::<KeyFile<CompactKeys>>(0)?.key)?,
+        };
         let mut ev = tfhe::Evaluator::new(context, Arc::new(server))?;
         if columns::needs_circuit_keys(&self.graph) {
             let circuit = context.expand_circuit(&keys.get::<KeyFile<CompactCircuitKeys>>(1)?.key)?;
@@ -275,7 +337,7 @@ impl Running for TfheServer {
     fn run(&self, inputs: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
         let plan = &self.plan;
         let inputs = plan.columns("columns of the inputs", inputs, &plan.graph.inputs())?;
-        let outputs = columns::run(&plan.graph, &self.ev, &inputs)?;
+        let outputs = columns::run(&plan.graph, &plan.types, &self.ev, &inputs)?;
         outputs.into_iter().map(|column| plan.container(column)).collect()
     }
 }

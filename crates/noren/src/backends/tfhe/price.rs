@@ -5,7 +5,7 @@ use noren_rlwe::error::{Error, Result};
 use crate::cost::machine::{Machine, TorusCosts};
 use crate::cost::price::{Left, Party, Price};
 use crate::cost::slots::PROCESS_BYTES;
-use crate::schemes::tfhe::{Parameters, Preset};
+use crate::schemes::tfhe::{Grouping, Parameters, Preset};
 
 /// A circuit of lookups, or of gates.
 #[derive(Debug, Clone, PartialEq)]
@@ -142,14 +142,14 @@ pub fn costs(machine: &Machine, set: &str, threads: usize) -> Result<TorusCosts>
     let nearest = known.into_iter().min_by(|(a, _), (b, _)| distance(a).total_cmp(&distance(b)));
     let (shape, costs) = nearest.ok_or_else(|| Error::parameter("threads", threads, "a number that was measured"))?;
     let [bootstrap, keys] = [wanted.rotation / shape.rotation, wanted.keys / shape.keys];
-    let size = |bytes: u64| (bytes as f64 * keys) as u64;
+    let size = |bytes: u64, factor: f64| (bytes as f64 * factor) as u64;
     Ok(TorusCosts {
         set: set.to_owned(),
         threads,
         server_key: costs.server_key * keys,
         client_key: costs.client_key * keys,
-        server_key_bytes: size(costs.server_key_bytes),
-        client_key_bytes: size(costs.client_key_bytes),
+        server_key_bytes: size(costs.server_key_bytes, keys),
+        client_key_bytes: size(costs.client_key_bytes, wanted.bodies / shape.bodies),
         encrypt: costs.encrypt * wanted.dimension / shape.dimension,
         decrypt: costs.decrypt * wanted.dimension / shape.dimension,
         bootstraps: costs.bootstraps.iter().map(|&(batch, price)| (batch, price * bootstrap)).collect(),
@@ -178,19 +178,26 @@ struct Shape {
     rotation: f64,
     /// The words of its keys.
     keys: f64,
+    /// The words of the bodies of its keys, which travel.
+    bodies: f64,
     /// The dimension of samples.
     dimension: f64,
 }
 
 impl Shape {
     /// With `(k + 1) levels + k + 1` transforms of N/2 complex numbers for each of n digits, and keys of `n (k + 1)^2 levels N`
-    /// and `k N switch_levels (n + 1)` words.
+    /// and `k N switch_levels (n + 1)` words. Bodies are one word of `k + 1`, or of `n + 1`; pairs of bits have three keys.
     fn of(parameters: &Parameters) -> Self {
         let spec = parameters.torus().spec();
         let (n, k, levels) = (spec.n as f64, spec.k as f64, spec.levels as f64);
         let (log_degree, degree) = (f64::from(spec.log_degree), libm::exp2(f64::from(spec.log_degree)));
         let rotation = n * (k + 1.0) * (levels + 1.0) * degree * log_degree;
         let keys = n * (k + 1.0) * (k + 1.0) * levels * degree + k * degree * spec.switch_levels as f64 * (n + 1.0);
-        Self { rotation, keys, dimension: k * degree }
+        let rows = match spec.grouping {
+            Grouping::Single => n,
+            Grouping::Pair => 1.5 * n,
+        };
+        let bodies = rows * (k + 1.0) * levels * degree + k * degree * spec.switch_levels as f64;
+        Self { rotation, keys, bodies, dimension: k * degree }
     }
 }

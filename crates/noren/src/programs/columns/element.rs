@@ -110,11 +110,21 @@ impl Element {
         }
     }
 
-    /// The word of a value: of a negative one the two's complement.
-    pub(super) const fn word(self, value: i128) -> u64 {
+    /// The word of a value, modulo `2^bits`: of a negative one the two's complement.
+    #[must_use]
+    pub const fn word(self, value: i128) -> u64 {
         match self.bits() {
             Some(bits) => (value & ((1 << bits) - 1)) as u64,
             None => value as u64,
+        }
+    }
+
+    /// The element that a value is modulo `2^bits`; truth values and single digits as they are.
+    #[must_use]
+    pub const fn wrapped(self, value: i128) -> i128 {
+        match self.bits() {
+            Some(_) => self.of_word(self.word(value) as i128),
+            None => value,
         }
     }
 

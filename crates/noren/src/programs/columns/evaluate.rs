@@ -395,6 +395,7 @@ fn known(operation: Binary, element: Element, value: i128) -> Option<Operation> 
         Binary::Add => Some(Operation::AddKnown(element.word(value))),
         Binary::Sub => Some(Operation::AddKnown(element.word(-value))),
         Binary::Mul => Some(Operation::MulKnown(element.word(value))),
+        Binary::And => Some(Operation::AndKnown(element.word(value))),
         Binary::ShiftLeft if value >= 0 => Some(Operation::MoveKnown(Move::ShiftLeft, value.min(64) as usize)),
         Binary::ShiftRight if value >= 0 => {
             let direction = if element.is_signed() { Move::ShiftRightSigned } else { Move::ShiftRight };

@@ -48,8 +48,9 @@ fn row(name: &str, operation: Operation) -> String {
 
 #[test]
 fn free_operations_have_no_bootstraps() {
-    for operation in [Operation::Not, Operation::MoveKnown(Move::RotateLeft, 6), Operation::Cast(8), Operation::Sum(1)]
-    {
+    let masks = [0, 0xff, 0xfc30].map(Operation::AndKnown);
+    let moves = [Operation::MoveKnown(Move::RotateLeft, 6), Operation::Cast(8)];
+    for operation in [Operation::Not, Operation::Sum(1)].into_iter().chain(moves).chain(masks) {
         let cost = operation.cost(16, Shape::Flat).expect("a width");
         assert_eq!((cost.bootstraps, cost.rounds), (0, 0), "{operation:?}");
     }

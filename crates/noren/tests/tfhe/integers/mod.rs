@@ -158,6 +158,7 @@ pub fn model(operation: Operation, bits: usize, arguments: &[u64]) -> Vec<u64> {
             }
         }
         Operation::And => a & b,
+        Operation::AndKnown(number) => a & number,
         Operation::Or => a | b,
         Operation::Xor => a ^ b,
         Operation::Not => !a,

@@ -54,6 +54,8 @@ fn operations_of_one_integer_of_8_bits_are_right_over_all_inputs() {
         Operation::Not,
         Operation::AddKnown(0xb7),
         Operation::MulKnown(0xb7),
+        Operation::AndKnown(0xb7),
+        Operation::AndKnown(0xc),
         Operation::Cast(2),
         Operation::CastSigned(12),
         Operation::MoveKnown(Move::ShiftLeft, 3),

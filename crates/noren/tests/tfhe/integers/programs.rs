@@ -20,6 +20,7 @@ fn operations() -> impl Strategy<Value = Operation> {
         Operation::Or,
         Operation::MulKnown(3),
         Operation::AddKnown(2),
+        Operation::AndKnown(2),
         Operation::Sum(3),
         Operation::Select,
         Operation::DivRem,
