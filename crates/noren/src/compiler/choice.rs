@@ -30,12 +30,12 @@ pub(super) fn usual_client() -> Party {
 /// The reason of the backend that is named; [`CompileError::Refused`] with the reason of each if all of them refuse.
 pub(super) fn best(backends: &Backends<'_>, graph: &Arc<Graph>, options: &Options) -> Result<Arc<dyn Plan>> {
     if let Some(name) = &options.scheme {
-        return quickest(backends.plans_of(backends.named(name)?, graph, options)?);
+        return quickest(usual(backends.plans_of(backends.named(name)?, graph, options)?)?);
     }
     let (mut found, mut reasons) = (Vec::new(), Vec::new());
     for (name, plans) in backends.plans(graph, options, None) {
         match plans {
-            Ok(plans) => found.extend(plans),
+            Ok(plans) => found.extend(usual(plans)?),
             Err(error) => reasons.push((name, error.to_string())),
         }
     }
@@ -45,17 +45,17 @@ pub(super) fn best(backends: &Backends<'_>, graph: &Arc<Graph>, options: &Option
     quickest(found)
 }
 
-/// The base-two logarithm of the probability with which results of a plan that is chosen are wrong, at most, where others fail less.
-const USUAL_FAILURE: f64 = -50.0;
+/// The plans of a backend that fail no more often than its usual one, the first: others are for those who ask for them.
+pub(super) fn usual(mut plans: Vec<Arc<dyn Plan>>) -> Result<Vec<Arc<dyn Plan>>> {
+    let failures = plans.iter().map(|plan| plan.log2_failure()).collect::<Result<Vec<_>>>()?;
+    let Some(Some(most)) = failures.first().copied() else { return Ok(plans) };
+    let mut kept = failures.iter().map(|failure| failure.is_none_or(|log2| log2 <= most));
+    plans.retain(|_| kept.next() == Some(true));
+    Ok(plans)
+}
 
-/// The plan with the shortest predicted time of the server, of some: of those that fail seldom, if there are any.
+/// The plan with the shortest predicted time of the server, of some.
 pub(super) fn quickest(mut plans: Vec<Arc<dyn Plan>>) -> Result<Arc<dyn Plan>> {
-    let seldom = |plan: &Arc<dyn Plan>| Ok(plan.log2_failure()?.is_none_or(|log2| log2 <= USUAL_FAILURE));
-    let fail_seldom = plans.iter().map(seldom).collect::<Result<Vec<bool>>>()?;
-    if fail_seldom.contains(&true) {
-        let mut kept = fail_seldom.into_iter();
-        plans.retain(|_| kept.next() == Some(true));
-    }
     if plans.len() == 1 {
         return Ok(plans.swap_remove(0));
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::backends::backend::{Outline, Step};
 use crate::backends::options::Options;
 use crate::backends::table::{Backends, Offer};
-use crate::compiler::choice::{quickest, usual_client, usual_server};
+use crate::compiler::choice::{quickest, usual, usual_client, usual_server};
 use crate::compiler::program::Program;
 use crate::cost::{Party, Price};
 
@@ -88,7 +88,7 @@ impl Program {
         let others = Backends::ALL.plans(self.simple(), &options, Some(self.plan().backend()));
         let other = |(scheme, plans): Offer| {
             let (server_seconds, refusal) = match plans {
-                Ok(plans) => (Some(quickest(plans)?.price(client, server)?.server_seconds), String::new()),
+                Ok(plans) => (Some(quickest(usual(plans)?)?.price(client, server)?.server_seconds), String::new()),
                 Err(error) => (None, error.to_string()),
             };
             Ok(OtherScheme { scheme: scheme.to_owned(), server_seconds, refusal })

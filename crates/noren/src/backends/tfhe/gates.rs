@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use crate::backends::tfhe::columns::check;
 use crate::graph::dag::Graph;
 use crate::graph::node::Node;
 use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
@@ -41,12 +42,9 @@ pub(super) fn of_truths(graph: &Graph) -> Option<Graph> {
             gates.tables[at] = Some(gates.table(at)?);
         }
     }
-    let outputs = graph.outputs().iter().map(|&at| {
-        let is_constant = gates.tables[at].as_ref().is_none_or(|table| table.of.is_empty());
-        if is_constant { None } else { gates.node(at) }
-    });
+    let outputs = graph.outputs().iter().map(|&at| gates.node(at).filter(|&found| !is_constant(&gates.made, found)));
     let outputs = outputs.collect::<Option<Vec<usize>>>()?;
-    gates.made.finish(outputs).ok()?;
+    gates.made.finish(outputs).and_then(|()| check(&gates.made)).ok()?;
     Some(gates.made)
 }
 
@@ -210,6 +208,14 @@ impl Table {
         }
         self
     }
+}
+
+/// Whether a node holds numbers in clear.
+fn is_constant(graph: &Graph, mut at: usize) -> bool {
+    while let Operation::Gather { of, .. } = graph.node(at).operation {
+        at = of;
+    }
+    matches!(graph.node(at).operation, Operation::Constant { .. })
 }
 
 /// The nodes that tables are of.

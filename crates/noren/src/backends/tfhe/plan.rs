@@ -61,10 +61,10 @@ const fn sets(security: Security, of_bits: bool) -> &'static [&'static str] {
 
 /// The graph that is evaluated, and whether it is of gates.
 fn evaluated(graph: &Arc<Graph>) -> Result<(Arc<Graph>, bool)> {
-    let gates = of_truths(graph).map(Arc::new);
-    let (graph, of_bits) = gates.map_or((Arc::clone(graph), false), |gates| (gates, true));
-    columns::check(&graph)?;
-    Ok((graph, of_bits))
+    match of_truths(graph) {
+        Some(gates) => Ok((Arc::new(gates), true)),
+        None => columns::check(graph).map(|()| (Arc::clone(graph), false)),
+    }
 }
 
 impl Backend for Tfhe {

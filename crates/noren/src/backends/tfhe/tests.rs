@@ -157,6 +157,8 @@ fn typed(graph: &Graph, inputs: &[Vec<f64>]) -> Vec<Vec<f64>> {
             Operation::Gather { of, positions, .. } => {
                 positions.iter().map(|&at| usize::try_from(at).map_or(0, |at| results[*of][at])).collect()
             }
+            // Exact, for 64 bits too.
+            Operation::Unary(Unary::Neg, of) => spread(*of).into_iter().map(|x| -x).collect(),
             Operation::Unary(kind, of) => spread(*of).into_iter().map(|x| kind.of(x as f64) as i128).collect(),
             Operation::Binary(kind, a, b) => match form(graph, at) {
                 Form::Mask { of, mask } => spread(of).into_iter().map(|x| x & i128::from(mask)).collect(),
