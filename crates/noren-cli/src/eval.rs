@@ -168,66 +168,135 @@ fn switching_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Computes with keys of a kind.
-type Run = fn(&Arguments, Kind, Output, &Console) -> Result<(), Failure>;
+type Run = fn(&Arguments, Output, &Console) -> Result<(), Failure>;
+
+/// A way to run programs.
+struct Way {
+    /// The programs, or their keys, in words.
+    words: &'static str,
+    run: Run,
+    /// The options that it takes, of those that not all ways do.
+    options: &'static [&'static str],
+}
+
+const CKKS: Way = Way { words: "programs on tables of numbers", run: run_ckks, options: &["--model", "--last"] };
+const BOOTSTRAPPED: Way = Way {
+    words: "programs with bootstrapping keys",
+    run: run_bootstrap,
+    options: &["--model", "--last", "--failure-budget"],
+};
+const RENEWAL: Way = Way { words: bootstrap::NAME, run: run_bootstrap, options: &["--last", "--failure-budget"] };
+const COMPARISONS: Way = Way {
+    words: "threshold, argmin, argmax, rank and top with keys of noren keygen --bootstrap --switching",
+    run: run_switching,
+    options: &[
+        "--columns",
+        "--number",
+        "--count",
+        "--switching-keys",
+        "--server-keys",
+        "--steps",
+        "--last",
+        "--failure-budget",
+    ],
+};
+const MATRIX: Way = Way { words: integers::NAME, run: run_matrix, options: &["--matrix"] };
+const LOOKUP: Way = Way { words: lookup::NAME, run: run_lookup, options: &["INPUT2", "--function", "--columns"] };
+const TFHE: Way = Way {
+    words: "bootstrapping keys with TFHE parameters",
+    run: run_tfhe,
+    options: &[
+        "--columns",
+        "--number",
+        "--function",
+        "--undefined",
+        "--no-header",
+        "--type",
+        "--circuit",
+        "--failure-budget",
+    ],
+};
+/// All of them.
+const WAYS: [&Way; 7] = [&CKKS, &BOOTSTRAPPED, &RENEWAL, &COMPARISONS, &MATRIX, &LOOKUP, &TFHE];
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::or_standard(&arguments.output, &arguments.force, Content::Binary, console)?;
     let kind = console.inputs().kind(&arguments.keys, &takes::EVAL_KEYS)?;
-    if let (Some(path), true) = (&arguments.matrix, arguments.program != integers::NAME) {
-        let needed = format!("none: {} takes none", arguments.program);
-        return Err(Failure::input(path, "--matrix", "a matrix", needed));
+    let way = way(arguments, kind)?;
+    check_options(arguments, way, kind)?;
+    (way.run)(arguments, output, console)
+}
+
+/// The way to run a program with keys of a kind.
+fn way(arguments: &Arguments, found: Kind) -> Result<&'static Way, Failure> {
+    let name = arguments.program.as_str();
+    let of_bootstrapping = matches!(found, Kind::BOOTSTRAP_KEYS | Kind::EXPANDED_BOOTSTRAP_KEYS);
+    let compares = DecisionProgram::NAMES.contains(&name);
+    if compares && of_bootstrapping {
+        return Ok(&COMPARISONS);
     }
-    let of_bootstrapping = matches!(kind, Kind::BOOTSTRAP_KEYS | Kind::EXPANDED_BOOTSTRAP_KEYS);
-    let compares = of_bootstrapping && DecisionProgram::NAMES.contains(&arguments.program.as_str());
-    if !compares {
-        check_not_switching(arguments)?;
+    let is_of_tfhe = ServerKeyForm::is(found);
+    if !is_of_tfhe && (compares || TfheProgram::names().any(|own| own == name)) {
+        let of_switching = format!(", or {}, with switching keys beside them", Kind::BOOTSTRAP_KEYS);
+        let needed = format!("{}{}", Kind::TFHE_KEYS, if compares { &of_switching } else { "" });
+        let found = found.to_string();
+        return Err(Failure::file(&arguments.keys)(noren::Error::WrongKind { found, needed }));
     }
-    let run: Run = match (arguments.program.as_str(), kind) {
-        (_, kind) if ServerKeyForm::is(kind) => run_tfhe,
-        (lookup::NAME, _) => run_lookup,
-        (integers::NAME, _) => run_matrix,
-        _ if compares => run_switching,
-        (bootstrap::NAME, _) => run_bootstrap,
-        _ if of_bootstrapping => run_bootstrap,
+    Ok(match name {
+        _ if is_of_tfhe => &TFHE,
+        lookup::NAME => &LOOKUP,
+        integers::NAME => &MATRIX,
+        bootstrap::NAME => &RENEWAL,
+        _ if of_bootstrapping => &BOOTSTRAPPED,
         // A file of another kind is refused where keys of CKKS are read.
-        _ => run_ckks,
+        _ => &CKKS,
+    })
+}
+
+/// Refuses options of other ways.
+fn check_options(arguments: &Arguments, way: &Way, kind: Kind) -> Result<(), Failure> {
+    let Some((what, found)) = arguments.options().into_iter().find(|(name, _)| !way.options.contains(name)) else {
+        return Ok(());
     };
-    run(arguments, kind, output, console)
-}
-
-/// Refuses what only programs of switching take.
-fn check_not_switching(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { program, switching_keys, server_keys, steps, count, .. } = arguments;
-    let given = [
-        ("--switching-keys", switching_keys.is_some()),
-        ("--server-keys", server_keys.is_some()),
-        ("--steps", steps.is_some()),
-        ("--count", count.is_some()),
-    ];
-    let Some((what, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
+    let others = WAYS.iter().filter(|other| other.options.contains(&what)).map(|other| other.words);
     let needed = format!(
-        "none: it is for {} with keys of noren keygen --bootstrap --switching",
-        DecisionProgram::NAMES.join(", ")
+        "none: {} takes none; it is for {}, and {} has {kind}",
+        arguments.program,
+        others.collect::<Vec<_>>().join(", "),
+        arguments.keys.display()
     );
-    Err(Failure::Unsuitable { what, found: program.clone(), needed })
+    Err(Failure::Unsuitable { what, found, needed })
 }
 
-fn run_switching(arguments: &Arguments, _: Kind, output: Output, console: &Console) -> Result<(), Failure> {
-    check_no_function(arguments)?;
-    let &Arguments { ref program, ref keys, ref input, ref columns, last, failure_budget, .. } = arguments;
-    let Arguments { undefined, no_header, element, circuit, model, second, .. } = arguments;
-    let given = [
-        ("--model", model.is_some()),
-        ("--circuit", circuit.is_some()),
-        ("INPUT2", second.is_some()),
-        ("--undefined", undefined.is_some()),
-        ("--no-header", *no_header),
-        ("--type", element.is_some()),
-    ];
-    if let Some((what, _)) = given.into_iter().find(|(_, given)| *given) {
-        let needed = "none: programs that compare entries take none".to_owned();
-        return Err(Failure::Unsuitable { what, found: program.clone(), needed });
+impl Arguments {
+    /// The options that were given, of those that not all ways take, with their values.
+    fn options(&self) -> Vec<(&'static str, String)> {
+        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+        let flag = |given: bool| given.then(|| "given".to_owned());
+        let all = [
+            ("INPUT2", path(&self.second)),
+            ("--model", path(&self.model)),
+            ("--matrix", path(&self.matrix)),
+            ("--function", path(&self.function)),
+            ("--undefined", self.undefined.map(|value| value.to_string())),
+            ("--no-header", flag(self.no_header)),
+            ("--type", self.element.map(|element| element.to_string())),
+            ("--circuit", path(&self.circuit)),
+            ("--columns", (!self.columns.is_empty()).then(|| self.columns.join(","))),
+            ("--number", self.number.as_ref().map(|number| number.text.clone())),
+            ("--count", self.count.map(|count| count.to_string())),
+            ("--switching-keys", path(&self.switching_keys)),
+            ("--server-keys", path(&self.server_keys)),
+            ("--steps", flag(self.steps.is_some())),
+            ("--last", flag(self.last)),
+            ("--failure-budget", self.failure_budget.map(|log2| log2.to_string())),
+        ];
+        all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
+}
+
+fn run_switching(arguments: &Arguments, output: Output, console: &Console) -> Result<(), Failure> {
+    let &Arguments { ref keys, ref input, ref columns, last, failure_budget, .. } = arguments;
     let program = decision_program(arguments)?;
     let (switching, server) = (arguments.switching_keys.as_deref(), arguments.server_keys.as_deref());
     let steps = arguments.steps.unwrap_or_default();
@@ -256,36 +325,23 @@ fn decision_program(arguments: &Arguments) -> Result<DecisionProgram, Failure> {
     }
 }
 
-fn run_ckks(arguments: &Arguments, kind: Kind, output: Output, console: &Console) -> Result<(), Failure> {
-    check_not_tfhe(arguments, kind)?;
-    check_no_function(arguments)?;
-    check_no_budget(arguments)?;
+fn run_ckks(arguments: &Arguments, output: Output, console: &Console) -> Result<(), Failure> {
     let Arguments { program, keys, input, model, last, .. } = arguments;
     let program = programs::program(program, model.as_deref())?;
     ckks::run(ckks::Job { program, keys, input, model: model.as_deref(), last: *last, output }, console)
 }
 
-fn run_bootstrap(arguments: &Arguments, kind: Kind, output: Output, console: &Console) -> Result<(), Failure> {
-    check_not_tfhe(arguments, kind)?;
-    check_no_function(arguments)?;
+fn run_bootstrap(arguments: &Arguments, output: Output, console: &Console) -> Result<(), Failure> {
     let &Arguments { ref program, ref keys, ref input, ref model, last, failure_budget, .. } = arguments;
-    let program = match (program.as_str(), model) {
-        (bootstrap::NAME, Some(model)) => {
-            return Err(Failure::input(model, "--model", "a model", "none: bootstrap takes no model"));
-        }
-        (bootstrap::NAME, None) => None,
-        (program, model) => Some(programs::program(program, model.as_deref())?),
+    let program = match program.as_str() {
+        bootstrap::NAME => None,
+        program => Some(programs::program(program, model.as_deref())?),
     };
     bootstrap::run(bootstrap::Job { program, keys, input, output, last, failure_budget }, console)
 }
 
-fn run_tfhe(arguments: &Arguments, _: Kind, output: Output, console: &Console) -> Result<(), Failure> {
-    let Arguments { program, keys, input, columns, number, model, second, last, .. } = arguments;
-    let given = [("--model", model.is_some()), ("INPUT2", second.is_some()), ("--last", *last)];
-    if let Some((what, _)) = given.into_iter().find(|(_, given)| *given) {
-        let (found, needed) = (program.clone(), "none: programs of TFHE take none".to_owned());
-        return Err(Failure::Unsuitable { what, found, needed });
-    }
+fn run_tfhe(arguments: &Arguments, output: Output, console: &Console) -> Result<(), Failure> {
+    let Arguments { program, keys, input, columns, number, .. } = arguments;
     let function = arguments.function.as_deref().map(|function| Given {
         function,
         header: !arguments.no_header,
@@ -306,77 +362,15 @@ fn run_tfhe(arguments: &Arguments, _: Kind, output: Output, console: &Console) -
     tfhe::run(job, console)
 }
 
-/// Refuses a function, which lookups alone take.
-fn check_no_function(arguments: &Arguments) -> Result<(), Failure> {
-    let Some(path) = &arguments.function else { return Ok(()) };
-    let needed = format!("none: {} takes none", arguments.program);
-    Err(Failure::input(path, "--function", "a prepared function", needed))
-}
-
-/// Refuses a failure budget for programs that bootstrap nothing.
-fn check_no_budget(arguments: &Arguments) -> Result<(), Failure> {
-    match arguments.failure_budget {
-        None => Ok(()),
-        Some(log2) => {
-            let needed = format!("none: {} with these keys takes no bootstraps", arguments.program);
-            Err(Failure::Unsuitable { what: "--failure-budget", found: log2.to_string(), needed })
-        }
-    }
-}
-
-/// Refuses programs of TFHE, and what only they take, with keys of another kind.
-fn check_not_tfhe(arguments: &Arguments, found: Kind) -> Result<(), Failure> {
-    let Arguments { program, columns, number, undefined, no_header, element, circuit, .. } = arguments;
-    let compares = DecisionProgram::NAMES.contains(&program.as_str());
-    if compares || TfheProgram::names().any(|name| name == program) {
-        let of_switching = format!(", or {}, with switching keys beside them", Kind::BOOTSTRAP_KEYS);
-        let needed = format!("{}{}", Kind::TFHE_KEYS, if compares { &of_switching } else { "" });
-        let found = found.to_string();
-        return Err(Failure::file(&arguments.keys)(noren::Error::WrongKind { found, needed }));
-    }
-    let given = [
-        ("--columns", !columns.is_empty() && program != lookup::NAME),
-        ("--number", number.is_some()),
-        ("--undefined", undefined.is_some()),
-        ("--no-header", *no_header),
-        ("--type", element.is_some()),
-        ("--circuit", circuit.is_some()),
-    ];
-    match given.into_iter().find(|(_, given)| *given) {
-        None => Ok(()),
-        Some((what, _)) => {
-            let needed = format!("none: it is for {}, and {} has {found}", Kind::TFHE_KEYS, arguments.keys.display());
-            Err(Failure::Unsuitable { what, found: program.clone(), needed })
-        }
-    }
-}
-
-fn run_matrix(arguments: &Arguments, kind: Kind, output: Output, console: &Console) -> Result<(), Failure> {
-    check_not_tfhe(arguments, kind)?;
-    check_no_function(arguments)?;
-    check_no_budget(arguments)?;
-    let Arguments { keys, input, matrix, model, last, second, .. } = arguments;
-    let given = [("--model", model.is_some()), ("INPUT2", second.is_some()), ("--last", *last)];
-    if let Some((what, _)) = given.into_iter().find(|(_, given)| *given) {
-        let needed = "none: matrix takes a matrix alone".to_owned();
-        return Err(Failure::Unsuitable { what, found: "matrix".to_owned(), needed });
-    }
+fn run_matrix(arguments: &Arguments, output: Output, console: &Console) -> Result<(), Failure> {
+    let Arguments { keys, input, matrix, .. } = arguments;
     // It is there wherever the program is matrix.
     let matrix = matrix.as_deref().unwrap_or(Path::new(""));
     integers::run(integers::Job { keys, input, matrix, output }, console)
 }
 
-fn run_lookup(arguments: &Arguments, kind: Kind, output: Output, console: &Console) -> Result<(), Failure> {
-    check_not_tfhe(arguments, kind)?;
-    let Arguments { keys, input, second, function, columns, model, last, .. } = arguments;
-    check_no_budget(arguments)?;
-    if let Some(model) = model {
-        return Err(Failure::input(model, "--model", "a model", "none: lookup takes a function, see noren prepare"));
-    }
-    if *last {
-        let needed = "none: results of lookup have the fewest limbs already".to_owned();
-        return Err(Failure::Unsuitable { what: "--last", found: "lookup".to_owned(), needed });
-    }
+fn run_lookup(arguments: &Arguments, output: Output, console: &Console) -> Result<(), Failure> {
+    let Arguments { keys, input, second, function, columns, .. } = arguments;
     // It is there wherever the program is lookup.
     let function = function.as_deref().unwrap_or(Path::new(""));
     let inputs = std::iter::once(input.as_path()).chain(second.as_deref()).collect();

@@ -244,7 +244,7 @@ fn tables_get_new_levels_and_programs_bootstrap_by_themselves() {
     follow(&sandbox, &covariance, "far");
     std::fs::rename(sandbox.path("far"), sandbox.path("keys")).expect("a directory");
     let model = eval(&["bootstrap", "--model", "line.json"], ["half.ct", "-o", "no.ct"]);
-    sandbox.refused(&model, &["line.json", "takes no model"]);
+    sandbox.refused(&model, &["line.json", "bootstrap takes none"]);
     let number = eval(&["bootstrap", "--number", "1"], ["half.ct", "-o", "no.ct"]);
     sandbox.refused(&number, &["--number: found bootstrap, needed none", "keys/bootstrap.keys has bootstrapping keys"]);
     let wrong = ["eval", "bootstrap", "--keys", "keys/public.key", "half.ct", "-o", "no.ct"];

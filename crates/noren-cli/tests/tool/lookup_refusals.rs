@@ -142,7 +142,7 @@ fn files_that_do_not_belong_together_are_refused_by_name() {
     );
     sandbox.refused(&eval(keys, "missing.prepared", "pairs.ct"), &["missing.prepared", "No such file"]);
     let model = [&eval(keys, function, "pairs.ct")[..], &["--model", "small.params"]].concat();
-    sandbox.refused(&model, &["small.params", "--model", "noren prepare"]);
+    sandbox.refused(&model, &["small.params", "--model", "lookup takes none"]);
     let mean = ["eval", "mean", "--keys", keys, "--function", function, "pairs.ct", "-o", "out.ct"];
     sandbox.refused(&mean, &["max.prepared", "mean takes none"]);
     let mean = ["eval", "mean", "--keys", keys, "pairs.ct", "-o", "out.ct"];
