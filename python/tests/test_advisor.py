@@ -93,7 +93,7 @@ def test_workloads_have_a_modulus() -> None:
 
 def test_deep_squarings_say_which_values_they_are_for() -> None:
     advice = advise("squarings", degree=10, real=20, instances=32768)
-    assert {"ckks", "ckks-bootstrapping"} <= {candidate.scheme for candidate in advice}
+    assert [candidate.scheme for candidate in advice] == ["ckks"]
     assert (advice[0].accuracy or 1) <= 2.0**-20
     assert advise("squarings", degree=4, real=20)[0].excluded == 0
     deeper = advise("squarings", degree=16, real=20, instances=1000)
@@ -211,7 +211,7 @@ def test_functions_have_advice_with_the_schemes_that_compile_them() -> None:
 
     examples = (noren.Input((50,), 0, 9), noren.Input((50,), 0, 9))
     advice = advisor.advise(function, *examples, machine=advisor.REFERENCE, threads=1)
-    assert [candidate.scheme for candidate in advice] == ["bgv", "bfv", "bfv-lookups", "tfhe"]
+    assert [candidate.scheme for candidate in advice] == ["bgv", "bfv", "bfv-lookups", "tfhe", "tfhe"]
     assert advice.workload == {"inputs": [[50], [50]], "outputs": [[50]]}
     assert advice[0].script == ""
     assert advice[3].server_seconds > 10 * advice[0].server_seconds > 0

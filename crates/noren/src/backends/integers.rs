@@ -302,7 +302,13 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
         let lanes = lanes.iter().map(|inputs| self.on.packed(inputs)).collect::<Result<Vec<_>>>()?;
         let encrypt = |at: usize| {
             let numbers: Vec<i64> = lanes.iter().flat_map(|lane| &lane[at].1).map(|&x| x as i64).collect();
-            let encoded = if lanes.len() == 1 { encoder.encode_row(&numbers) } else { encoder.encode(&numbers) };
+            let recording = &self.on.recording;
+            let period = recording.views[lanes[0][at].0].layout.period().min(recording.slots);
+            // Rows that differ repeat each for itself: nothing here mixes them.
+            let encoded = match lanes.len() {
+                1 => encoder.encode_row(&numbers),
+                _ => encoder.encode(&numbers)?.with_period(period),
+            };
             encryptor.encrypt(&encoded?)
         };
         let ciphertexts = (0..lanes[0].len()).map(encrypt).collect::<Result<_>>()?;
@@ -416,7 +422,15 @@ mod tests {
             let product = graph.push(Operation::Reduce(Reduction::Product, sum, vec![1]), "").expect("a product");
             let matrix = vec![1.0, 2.0, -1.0, 3.0, 0.0, 1.0];
             let mapped = graph.push(Operation::MatMul { of: x, columns: 2, matrix }, "").expect("a product");
-            graph.finish(vec![product, mapped]).expect("outputs");
+            // Two columns of three repeat sooner than a row of slots.
+            let positions = (0..rows as i64).flat_map(|row| [3 * row + 2, 3 * row]).collect();
+            let moved = Operation::Gather { of: sum, shape: vec![rows, 2], positions };
+            let moved = graph.push(moved, "").expect("a gather");
+            let again = graph.push(Operation::Binary(Binary::Mul, moved, mapped), "").expect("a product");
+            let positions = (0..rows as i64).map(|row| 2 * row + 1).collect();
+            let last = Operation::Gather { of: again, shape: vec![rows, 1], positions };
+            let last = graph.push(last, "").expect("a gather");
+            graph.finish(vec![product, mapped, again, last]).expect("outputs");
             let graph = Arc::new(graph);
             let inputs = [column(rows, -3.0), column(rows, 0.0)];
             let expected = graph.evaluate(&inputs).expect("values");

@@ -120,8 +120,14 @@ pub(super) fn bootstraps(graph: &Graph, types: &Types, encoding: Encoding, at: u
         | Operation::Gather { .. }
         | Operation::Function { .. }
         | Operation::Sort(..)
-        | Operation::ArgMax(..)
-        | Operation::Table { .. } => none,
+        | Operation::ArgMax(..) => none,
+        Operation::Table { .. } if types.is_direct(at) => {
+            // What is left of a ciphertext beside the value has as many outputs at once.
+            let shared = (encoding.size() >> bits).max(1) as usize;
+            let digits = types.result(at).bits().map_or(1, |bits| bits as usize / DIGIT_BITS as usize);
+            Rounds { bootstraps: digits.div_ceil(shared), rounds: 1 }
+        }
+        Operation::Table { .. } => none,
     };
     Ok(each.side_by_side(count))
 }

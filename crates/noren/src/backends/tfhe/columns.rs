@@ -2,7 +2,7 @@
 
 use noren_rlwe::error::{Error, Result};
 
-use crate::backends::tfhe::widths::{Form, Types, form, holding, turned, whole_numbers};
+use crate::backends::tfhe::widths::{Form, Types, form, travelling, turned, whole_numbers};
 use crate::graph::dag::Graph;
 use crate::graph::operation::{self, Operation, Reduction, Unary};
 use crate::graph::shape::{broadcast_positions, indices, position_of, size, without};
@@ -28,7 +28,7 @@ pub(super) fn element_of(graph: &Graph, at: usize) -> Result<Element> {
     let node = graph.node(at);
     match node.element {
         operation::Element::Bool => Ok(Element::Bool),
-        operation::Element::Integer => Ok(holding(node.range)),
+        operation::Element::Integer => Ok(travelling(node.range)),
         operation::Element::Real => Err(refusal(graph, at, "integers: round and scale the numbers")),
     }
 }
@@ -72,10 +72,11 @@ fn check_node(graph: &Graph, at: usize) -> Result<()> {
     }
 }
 
-/// Whether an output depends on a table, which is looked up with circuit keys.
-pub(super) fn needs_circuit_keys(graph: &Graph) -> bool {
-    let nodes = graph.nodes().iter().zip(graph.needed());
-    nodes.into_iter().any(|(node, needed)| needed && matches!(node.operation, Operation::Table { .. }))
+/// Whether an output depends on a table that is looked up with circuit keys.
+pub(super) fn needs_circuit_keys(graph: &Graph, types: &Types) -> bool {
+    let needed = graph.needed();
+    let is_table = |at: usize| matches!(graph.node(at).operation, Operation::Table { .. });
+    (0..needed.len()).any(|at| needed[at] && is_table(at) && !types.is_direct(at))
 }
 
 /// Runs a graph on the columns of its inputs, in the order of the inputs.
@@ -108,7 +109,7 @@ pub(super) fn run(graph: &Graph, types: &Types, ev: &ColumnEvaluator, inputs: &[
         }
     }
     let output = |&at: &usize| match &results[at] {
-        Some(Operand::Column(column)) => Ok(column.clone()),
+        Some(Operand::Column(column)) => ev.cast(column, element_of(graph, at)?),
         _ => Err(refusal(graph, at, "return it without encryption")),
     };
     graph.outputs().iter().map(output).collect()
@@ -152,7 +153,10 @@ impl Run<'_> {
                 let value = |x: i128| values[usize::try_from(x - i128::from(*first)).unwrap_or(0).min(last)] as i128;
                 let clamp = |x: i128| output.wrapped(x.clamp(node.range.low as i128, node.range.high as i128));
                 let context = self.ev.digits().context();
-                let lookup = ColumnLookup::new(context, &[input], output, |x| clamp(value(x[0])))?;
+                let lookup = match self.types.is_direct(self.at) {
+                    true => ColumnLookup::direct(context, input, output, |x| clamp(value(x)))?,
+                    false => ColumnLookup::new(context, &[input], output, |x| clamp(value(x[0])))?,
+                };
                 self.ev.lookup(&lookup, &[&self.spread(*of, input)?])?
             }
             Operation::Input { .. } | Operation::Function { .. } | Operation::Sort(..) | Operation::ArgMax(..) => {

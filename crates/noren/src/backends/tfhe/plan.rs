@@ -86,7 +86,7 @@ impl Backend for Tfhe {
         let (graph, of_bits) = evaluated(graph)?;
         let plan = |set: &&str| Ok(TfhePlan::new(&graph, tfhe::Preset::named(set)?.parameters()?));
         let plans = sets(options.security, of_bits).iter().map(plan).collect::<Result<Vec<_>>>()?;
-        let has_keys = |plan: &TfhePlan| !(plan.is_light() && columns::needs_circuit_keys(&graph));
+        let has_keys = |plan: &TfhePlan| !(plan.is_light() && columns::needs_circuit_keys(&plan.graph, &plan.types));
         Ok(plans.into_iter().filter(has_keys).map(|plan| Arc::new(plan) as Arc<dyn Plan>).collect())
     }
 
@@ -151,8 +151,9 @@ impl TfhePlan {
         let mut rounds = Vec::new();
         for at in self.nodes() {
             let node = self.graph.node(at);
-            if let Operation::Table { of, .. } = &node.operation {
-                rounds.push((1, BOOTSTRAPS_OF_CHOICE * self.samples(*of)? as f64));
+            if matches!(node.operation, Operation::Table { .. }) && !self.types.is_direct(at) {
+                let digits = self.types.operands(at).digits(&self.parameters)? * size(&node.shape).unwrap_or(0);
+                rounds.push((1, BOOTSTRAPS_OF_CHOICE * digits as f64));
             } else if !matches!(node.operation, Operation::Constant { .. }) {
                 let found = self.bootstraps(at)?;
                 if found.rounds > 0 {
@@ -275,7 +276,7 @@ impl Plan for TfhePlan {
             true => PartKind::of::<KeyFile<LightKeys>>(fingerprint),
             false => PartKind::of::<KeyFile<CompactKeys>>(fingerprint),
         }];
-        if columns::needs_circuit_keys(&self.graph) {
+        if columns::needs_circuit_keys(&self.graph, &self.types) {
             kinds.push(PartKind::of::<KeyFile<CompactCircuitKeys>>(fingerprint));
         }
         kinds
@@ -292,7 +293,7 @@ impl Plan for TfhePlan {
             true => self.key_part(context.light_keys(seed, secret)?),
             false => self.key_part(context.compact_keys(seed, secret)?),
         }];
-        if columns::needs_circuit_keys(&self.graph) {
+        if columns::needs_circuit_keys(&self.graph, &self.types) {
             parts.push(self.key_part(context.circuit_keys(seed, secret)?));
         }
         Ok(ServerKeys::of(parts))
@@ -314,7 +315,7 @@ impl Plan for TfhePlan {
             false => context.expand(&keys.get::<KeyFile<CompactKeys>>(0)?.key)?,
         };
         let mut ev = tfhe::Evaluator::new(context, Arc::new(server))?;
-        if columns::needs_circuit_keys(&self.graph) {
+        if columns::needs_circuit_keys(&self.graph, &self.types) {
             let circuit = context.expand_circuit(&keys.get::<KeyFile<CompactCircuitKeys>>(1)?.key)?;
             ev = ev.with_circuit_keys(Arc::new(circuit))?;
         }

@@ -16,8 +16,12 @@ use crate::programs::columns::Element;
 /// All bits.
 const WHOLE: u32 = u32::MAX;
 
-/// The widths of integers.
+/// The widths of integers that travel, and of signed ones: negative ones are not made wider for nothing.
 const WIDTHS: [u32; 4] = [8, 16, 32, 64];
+/// The bits of a digit: integers that are not negative are computed in as few digits as hold them.
+const DIGIT_BITS: u32 = 2;
+/// The most bits of integers whose tables are looked up by bootstraps of all digits together, without circuit bootstraps.
+const DIRECT_BITS: u32 = 4;
 
 /// How an operation on two is computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -77,14 +81,19 @@ impl Types {
         self.0[at].operands
     }
 
+    /// Whether the table of a node is looked up by bootstraps of all digits together.
+    pub(super) fn is_direct(&self, at: usize) -> bool {
+        matches!(self.operands(at), Element::Unsigned(bits) if bits <= DIRECT_BITS)
+    }
+
     /// Whether elements are the values of the node, and not only low bits of them.
     pub(super) fn is_whole(&self, at: usize) -> bool {
         self.0[at].whole
     }
 }
 
-/// The narrowest integer type that holds an interval.
-pub(super) fn holding(range: Interval) -> Element {
+/// The narrowest of the types that travel which holds an interval.
+pub(super) fn travelling(range: Interval) -> Element {
     let fits = |bits: &u32| match range.low < 0.0 {
         true => range.low >= -libm::exp2(f64::from(bits - 1)) && range.high < libm::exp2(f64::from(bits - 1)),
         false => range.high < libm::exp2(f64::from(*bits)),
@@ -93,11 +102,22 @@ pub(super) fn holding(range: Interval) -> Element {
     if range.low < 0.0 { Element::Signed(bits) } else { Element::Unsigned(bits) }
 }
 
+/// The narrowest type that holds an interval: without signs one of whole digits.
+fn holding(range: Interval) -> Element {
+    match travelling(range) {
+        Element::Unsigned(most) => {
+            let bits = 64 - (range.high as u64).leading_zeros();
+            Element::Unsigned(bits.next_multiple_of(DIGIT_BITS).clamp(DIGIT_BITS, most))
+        }
+        signed => signed,
+    }
+}
+
 /// The type of a node of which low bits are asked for.
 fn narrowed(range: Interval, asked: u32) -> Element {
     let held = holding(range);
-    match WIDTHS.into_iter().find(|width| *width >= asked) {
-        Some(width) if held.bits().is_some_and(|bits| width < bits) => Element::Unsigned(width),
+    match held.bits() {
+        Some(bits) if asked < bits => Element::Unsigned(asked.next_multiple_of(DIGIT_BITS).max(DIGIT_BITS)),
         _ => held,
     }
 }
@@ -109,7 +129,14 @@ fn is_truth(node: &Node) -> bool {
 /// The types of a node of which low bits are asked for.
 fn typed(graph: &Graph, at: usize, asked: u32) -> Typed {
     let node = graph.node(at);
-    let result = if is_truth(node) { Element::Bool } else { narrowed(node.range, asked) };
+    let result = match (is_truth(node), amount(graph, at)) {
+        (true, _) => Element::Bool,
+        (_, None) => narrowed(node.range, asked),
+        (_, Some(amount)) => {
+            let bits = holding(Interval::point(amount)).bits().unwrap_or(WHOLE);
+            narrowed(node.range.hull(Interval::point(amount)), asked.max(bits))
+        }
+    };
     let operands: Vec<&Node> = node.operation.operands().into_iter().map(|of| graph.node(of)).collect();
     let hull = operands.iter().fold(node.range, |hull, operand| hull.hull(operand.range));
     let operands = match &node.operation {
@@ -122,7 +149,8 @@ fn typed(graph: &Graph, at: usize, asked: u32) -> Typed {
             Form::Gate => Element::Bool,
             Form::Low | Form::Mask { .. } => result,
             Form::Right { of, by } => {
-                narrowed(graph.node(of).range.hull(node.range), result.bits().map_or(WHOLE, |bits| bits + by))
+                let range = graph.node(of).range.hull(node.range).hull(Interval::point(f64::from(by)));
+                narrowed(range, result.bits().map_or(WHOLE, |bits| bits + by))
             }
             Form::Against { of, kind, numbers } => {
                 let range = graph.node(of).range;
@@ -131,10 +159,13 @@ fn typed(graph: &Graph, at: usize, asked: u32) -> Typed {
             Form::Whole => {
                 let [left, right] = [a, b].map(|of| graph.node(*of).range);
                 let hull = if is_truth(node) { left.hull(right) } else { hull };
-                // Amounts are modulo the bits of the type: it has more than the largest.
+                // Amounts are modulo the bits of the type, a power of two: it has more than the largest.
                 let shifts = matches!(kind, Binary::ShiftLeft | Binary::ShiftRight);
                 let sign = if hull.low < 0.0 { 1.0 } else { 0.0 };
-                holding(if shifts { hull.hull(Interval::new(0.0, libm::exp2(right.high) - sign)) } else { hull })
+                match shifts {
+                    true => travelling(hull.hull(Interval::new(0.0, libm::exp2(right.high) - sign))),
+                    false => holding(hull),
+                }
             }
         },
         Operation::Reduce(kind, ..) if *kind != Reduction::Sum && operands.iter().all(|of| is_truth(of)) => {
@@ -144,7 +175,15 @@ fn typed(graph: &Graph, at: usize, asked: u32) -> Typed {
         Operation::Table { of, .. } => holding(graph.node(*of).range),
         _ => result,
     };
-    Typed { result, operands, whole: is_truth(node) || result == holding(node.range) }
+    Typed { result, operands, whole: is_truth(node) || holding(node.range).bits() <= result.bits() }
+}
+
+/// By how many bits a node moves its operand to higher places, if by a number: what it is computed in holds that.
+fn amount(graph: &Graph, at: usize) -> Option<f64> {
+    match graph.node(at).operation {
+        Operation::Binary(Binary::ShiftLeft, _, by) => graph.number(by),
+        _ => None,
+    }
 }
 
 /// How many low bits a node asks for of each operand.

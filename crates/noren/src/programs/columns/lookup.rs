@@ -59,6 +59,23 @@ impl Tables {
 }
 
 impl ColumnLookup {
+    /// The tables of a function of integers whose digits fit a ciphertext together, which is looked up by bootstraps alone.
+    ///
+    /// # Errors
+    /// As [`ColumnLookup::new`].
+    pub(crate) fn direct(
+        context: &Context,
+        input: Element,
+        output: Element,
+        function: impl Fn(i128) -> i128,
+    ) -> Result<Self> {
+        let parameters = context.parameters();
+        let word = |x: u64| output.word(function(input.of_word(x.into())));
+        let (digits, outputs) = (input.digits(parameters)?, output.digits(parameters)?);
+        let tables = Tables::Large(LargeLookup::together(context, digits, outputs, word)?);
+        Ok(Self { inputs: vec![input], output, tables })
+    }
+
     /// The tables of a function of elements of these kinds, whose values are elements of `output`.
     ///
     /// # Errors

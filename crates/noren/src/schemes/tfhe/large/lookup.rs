@@ -61,6 +61,30 @@ impl LargeLookup {
     /// have more than 24 bits, or the parameters are for bits; [`TfheError::NoisyCombination`] if results would have
     /// more noise than ciphertexts may have.
     pub fn new(context: &Context, digits: usize, outputs: usize, function: impl Fn(u64) -> u64) -> Result<Self> {
+        Self::by(context, [digits, outputs], function, |shape, bootstraps| {
+            !shape.is_circuit_cheaper(context, bootstraps)
+        })
+    }
+
+    /// The same by bootstraps of all digits together, whatever they cost, where these fit a ciphertext.
+    ///
+    /// # Errors
+    /// As [`LargeLookup::new`].
+    pub(crate) fn together(
+        context: &Context,
+        digits: usize,
+        outputs: usize,
+        function: impl Fn(u64) -> u64,
+    ) -> Result<Self> {
+        Self::by(context, [digits, outputs], function, |_, _| true)
+    }
+
+    fn by(
+        context: &Context,
+        [digits, outputs]: [usize; 2],
+        function: impl Fn(u64) -> u64,
+        is_direct: impl Fn(&Shape, usize) -> bool,
+    ) -> Result<Self> {
         let parameters = context.parameters();
         parameters.encoding().needs_integers()?;
         let message_bits = message_bits(parameters) as usize;
@@ -77,7 +101,7 @@ impl LargeLookup {
         let ranges = (0..outputs).map(|output| Range { max: largest(output) }).collect();
         let shape = Shape { digits, outputs, message_bits };
         if let Some(bootstraps) = shape.bootstraps(context)
-            && !shape.is_circuit_cheaper(context, bootstraps)
+            && is_direct(&shape, bootstraps)
         {
             return Self::direct(context, shape, bootstraps, ranges, &digit);
         }
