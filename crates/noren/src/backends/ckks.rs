@@ -138,8 +138,9 @@ impl CkksPlan {
                 Ok(Ok(parameters)) => parameters,
                 Ok(Err(_)) if found.is_some() => break,
                 // Fewer bits than at first may be enough, because errors of sums do not grow with the range of results as those
-                // of products do; and so may one prime more for what is larger than the first holds.
-                Ok(Err(_)) if last.is_infinite() && bits > least => {
+                // of products do, and those of products not where values are small; and so may one prime more for what is larger
+                // than the first holds.
+                Ok(Err(_)) if last.is_infinite() && bits > least - refused.levels as f64 => {
                     bits -= 1.0;
                     continue;
                 }

@@ -86,7 +86,7 @@ fn deep_computations_are_bootstrapped_and_shallow_ones_are_not() {
 #[test]
 fn bootstraps_are_counted_as_they_are_placed() {
     // Ciphertexts of the preset `n16` have twelve levels, fresh and after each bootstrap.
-    for (depth, expected) in [(24, 1.0), (25, 2.0), (39, 3.0)] {
+    for (depth, expected) in [(36, 2.0), (37, 3.0), (39, 3.0)] {
         let workload = Workload { instances: 1 << 15, ..real(Computation::Squarings { depth }, 12.0) };
         let advice = advise(&workload, &server(), &server(), &Limits::default()).expect("there is a scheme");
         let mut candidates = advice.candidates.iter();
