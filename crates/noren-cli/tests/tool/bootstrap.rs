@@ -246,7 +246,7 @@ fn tables_get_new_levels_and_programs_bootstrap_by_themselves() {
     let model = eval(&["bootstrap", "--model", "line.json"], ["half.ct", "-o", "no.ct"]);
     sandbox.refused(&model, &["line.json", "bootstrap takes none"]);
     let number = eval(&["bootstrap", "--number", "1"], ["half.ct", "-o", "no.ct"]);
-    sandbox.refused(&number, &["--number: found bootstrap, needed none", "keys/bootstrap.keys has bootstrapping keys"]);
+    sandbox.refused(&number, &["--number: found 1, needed none", "keys/bootstrap.keys has bootstrapping keys"]);
     let wrong = ["eval", "bootstrap", "--keys", "keys/public.key", "half.ct", "-o", "no.ct"];
     sandbox.refused(&wrong, &["keys/public.key", "bootstrapping keys"]);
     sandbox.refused(&eval(&["bootstrap"], ["keys/public.key", "-o", "no.ct"]), &["keys/public.key", "public key"]);

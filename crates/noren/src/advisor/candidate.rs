@@ -2,15 +2,17 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use noren_rlwe::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::advisor::circuit::SlotCircuit;
-use crate::advisor::compiled::Compiled;
+use crate::backends::backend;
 use crate::backends::tfhe::price::TorusDraft;
 use crate::cost::price::Price;
 use crate::cost::slots::SlotDraft;
+use crate::graph::dag::Graph;
 use crate::schemes::integers;
 
 /// A scheme, or a way to use one.
@@ -54,6 +56,19 @@ pub enum Plan {
     Integers(integers::Parameters, SlotCircuit, SlotDraft),
     /// A circuit of bootstraps of TFHE.
     Torus(TorusDraft),
+}
+
+/// A plan of a backend for a graph, which runs so many times.
+#[derive(Debug, Clone)]
+pub struct Compiled {
+    /// The graph, of as many instances as one run has.
+    pub graph: Arc<Graph>,
+    /// The plan.
+    pub plan: Arc<dyn backend::Plan>,
+    /// How often it runs.
+    pub runs: usize,
+    /// The absolute error that results may have.
+    pub precision: f64,
 }
 
 /// A way to do a workload.

@@ -5,28 +5,14 @@ use std::sync::Arc;
 use noren_ring::interrupt;
 use noren_rlwe::error::Result;
 
-use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Scheme};
+use crate::advisor::candidate::{Accuracy, Candidate, Compiled, Outcome, Plan, Scheme};
 use crate::advisor::rank::is_slower;
 use crate::advisor::workload::{Computation, Values, Workload};
 use crate::backends::backend;
 use crate::backends::options::Options;
 use crate::backends::table::{Backends, Offer};
 use crate::cost::price::{Left, Party, Price};
-use crate::graph::dag::Graph;
 use crate::graph::simplify::simplified;
-
-/// A plan of a backend for a graph, which runs so many times.
-#[derive(Debug, Clone)]
-pub struct Compiled {
-    /// The graph, of as many instances as one run has.
-    pub graph: Arc<Graph>,
-    /// The plan.
-    pub plan: Arc<dyn backend::Plan>,
-    /// How often it runs.
-    pub runs: usize,
-    /// The absolute error that results may have.
-    pub precision: f64,
-}
 
 /// How far below 1 the values of squarings stay, as powers of two: the most, the least that is tried, and one that is usual, with
 /// which quicker parameters may do.

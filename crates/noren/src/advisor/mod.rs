@@ -20,9 +20,8 @@ mod script;
 mod workload;
 
 pub use advice::{Advice, Report, Row, advise};
-pub use candidate::{Accuracy, Candidate, Plan, Rejection, Scheme};
+pub use candidate::{Accuracy, Candidate, Compiled, Plan, Rejection, Scheme};
 pub use circuit::{Placement, PreparedCircuit, SlotCircuit};
-pub use compiled::Compiled;
 pub use device::{Device, Kernels};
 pub use limits::Limits;
 pub use peers::{PeerEstimate, Ratio};
