@@ -327,7 +327,8 @@ impl Plan for CkksPlan {
 
     fn price(&self, client: &Party, server: &Party) -> Result<Price> {
         let limbs = SlotDraft::limbs_below(self.parameters.max_level(), self.on.recording.usage.depth);
-        self.on.draft(Slots::Reals, self.parameters.rlwe(), limbs).price(client, server)
+        let draft = self.on.draft(Slots::Reals, self.parameters.rlwe(), limbs);
+        draft.price(client, server).map(Price::prepared_in_each_run)
     }
 
     fn bounds(&self) -> Result<Option<Bounds>> {

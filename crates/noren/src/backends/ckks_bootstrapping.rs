@@ -244,7 +244,7 @@ impl Plan for DeepPlan {
     }
 
     fn price(&self, client: &Party, server: &Party) -> Result<Price> {
-        let mut price = self.draft().price(client, server)?;
+        let mut price = self.draft().price(client, server)?.prepared_in_each_run();
         let bootstraps = self.on.recording.bootstraps() as f64;
         add_bootstraps(&mut price, client, server, &self.parameters, Mode::Real, bootstraps)?;
         Ok(price)

@@ -250,7 +250,8 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
         let (modulus, security) = (self.parameters.modulus().value(), self.parameters.rlwe().security());
         let requirements = requirements(&self.on.graph, &self.on.recording, modulus, security);
         let limbs = requirements.limbs_by_depth::<S>(&self.parameters);
-        self.on.draft(self.backend.slots, self.parameters.rlwe(), limbs).price(client, server)
+        let draft = self.on.draft(self.backend.slots, self.parameters.rlwe(), limbs);
+        draft.price(client, server).map(Price::prepared_in_each_run)
     }
 
     fn outline(&self, _: Option<&Bounds>) -> Result<Outline> {
