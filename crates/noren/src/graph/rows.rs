@@ -17,16 +17,19 @@ pub(crate) fn rows(graph: &Graph) -> Option<usize> {
     graph.outputs().iter().all(|&at| apart[at]).then_some(rows)
 }
 
-/// The same function of the first `count` rows, of a function that computes its rows apart: its nodes have the same positions.
+/// The same function of the first `count` rows, of a function that computes its rows apart: its nodes have the same positions, and
+/// those that no output depends on are numbers in clear.
 pub(crate) fn first_rows(graph: &Graph, count: usize) -> Option<Graph> {
     let rows = rows(graph)?;
+    let needed = graph.needed();
     let mut shorter = Graph::default();
-    for node in graph.nodes() {
+    for (at, node) in graph.nodes().iter().enumerate() {
         let cut = |shape: &[usize]| [&[count], &shape[1..]].concat();
         let operation = match &node.operation {
             Operation::Input { name, shape, element, range } => {
                 Operation::Input { name: name.clone(), shape: cut(shape), element: *element, range: *range }
             }
+            _ if !needed[at] => Operation::Constant { shape: vec![], element: node.element, values: vec![0.0] },
             Operation::Gather { of, shape, positions } => Operation::Gather {
                 of: *of,
                 shape: cut(shape),
@@ -123,6 +126,21 @@ mod tests {
         let inputs: [Vec<f64>; 2] = [5, 7].map(|step| (0..12).map(|k| f64::from(k * step % 19 - 9)).collect());
         let whole = graph.evaluate(&inputs).expect("values");
         assert_eq!(shorter.evaluate(&inputs.map(|x| x[..9].to_vec())).expect("values"), [whole[0][..3].to_vec()]);
+    }
+
+    #[test]
+    fn results_that_nobody_asks_for_do_not_matter() {
+        let mut graph = Graph::default();
+        let x = input(&mut graph, &[4, 3]);
+        let first = Operation::Gather { of: x, shape: vec![], positions: vec![0] };
+        let first = graph.push(first, "").expect("a gather");
+        graph.push(Operation::Binary(Binary::Mul, first, x), "").expect("a product");
+        graph.push(Operation::Gather { of: x, shape: vec![12], positions: (0..12).collect() }, "").expect("a gather");
+        let graph = ended(graph, Operation::Binary(Binary::Mul, x, x));
+        let shorter = first_rows(&graph, 2).expect("two rows");
+        let values: Vec<f64> = (0..6).map(f64::from).collect();
+        let squares: Vec<f64> = values.iter().map(|x| x * x).collect();
+        assert_eq!(shorter.evaluate(&[values]).expect("values"), [squares]);
     }
 
     #[test]
