@@ -121,7 +121,7 @@ fn devices(workload: &Workload) -> Result<()> {
 struct Work {
     client: Client,
     inputs: Vec<Vec<f64>>,
-    /// What the server sent back.
+    /// The encrypted results.
     reply: Vec<u8>,
 }
 

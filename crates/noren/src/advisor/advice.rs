@@ -115,7 +115,7 @@ fn attempt(
     Ok(Advice::ranked(outcomes, &goal, limits, server, Some(workload.computation)))
 }
 
-/// What a scheme has to offer for integers.
+/// The candidates of a scheme for integers.
 fn consider(scheme: Scheme, workload: &Workload, client: &Party, server: &Party) -> Result<Outcome> {
     interrupt::check();
     match scheme {

@@ -58,7 +58,7 @@ pub enum Plan {
     Torus(TorusDraft),
 }
 
-/// A plan of a backend for a graph, which runs so many times.
+/// A plan of a backend for a graph, with the number of its runs.
 #[derive(Debug, Clone)]
 pub struct Compiled {
     /// The graph, of as many instances as one run has.

@@ -41,8 +41,8 @@ impl Workload {
     }
 }
 
-/// What these backends have to offer. Squarings of real numbers that none does for all values are also looked for with values that
-/// stay a little below 1.
+/// The candidates of these backends. Squarings of real numbers for which none has a plan on `[-1, 1]` are also searched with
+/// narrower ranges of inputs.
 pub(super) fn offered(
     backends: &Backends<'_>,
     workload: &Workload,
@@ -91,7 +91,7 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// What they have to offer for values that stay so far below 1.
+    /// The candidates for inputs in `[excluded - 1, 1 - excluded]`.
     fn within(&self, excluded: f64) -> Result<Vec<Outcome>> {
         interrupt::check();
         let (batch, runs) = self.workload.in_batches();
@@ -162,7 +162,7 @@ impl<P> Candidate<P> {
     }
 }
 
-/// What the time of a plan follows from.
+/// The counts that the time of a plan depends on, in words.
 fn reason(outline: &backend::Outline) -> String {
     let bootstraps: usize = outline.steps.iter().map(|step| step.bootstraps).sum();
     let rotations: usize = outline.steps.iter().map(|step| step.rotations).sum();
@@ -178,7 +178,7 @@ fn reason(outline: &backend::Outline) -> String {
 /// as which `priced` prices the keys.
 ///
 /// # Errors
-/// What `priced` fails with.
+/// Those of `priced`.
 pub(super) fn helped<P: Clone>(
     own: &Candidate<P>,
     left: Left,

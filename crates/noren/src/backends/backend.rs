@@ -79,7 +79,7 @@ pub trait Plan: Send + Sync {
     /// A machine without costs of the threads.
     fn price(&self, client: &Party, server: &Party) -> Result<Price>;
 
-    /// What is left to a client whose keys a stronger device of the same owner makes; none where the keys are no work to speak of.
+    /// The cost that remains to a client whose keys a stronger device of the same owner generates; none where that saves nothing.
     ///
     /// # Errors
     /// A machine without costs of the threads.

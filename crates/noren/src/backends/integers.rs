@@ -68,6 +68,16 @@ enum Lanes {
     Halves(usize),
 }
 
+impl Lanes {
+    /// How many rows of slots hold elements of their own.
+    const fn count(self) -> usize {
+        match self {
+            Self::Alike => 1,
+            Self::Halves(_) => 2,
+        }
+    }
+}
+
 /// The server half.
 struct IntegerServer<S: 'static> {
     plan: Arc<IntegerPlan<S>>,
@@ -230,8 +240,7 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
     }
 
     fn record(&self) -> Record {
-        let lanes = if self.lanes == Lanes::Alike { 1 } else { 2 };
-        Record { lanes, ..self.on.record(&self.parameters.to_bytes(&(), Form::Packed)) }
+        Record { lanes: self.lanes.count(), ..self.on.record(&self.parameters.to_bytes(&(), Form::Packed)) }
     }
 
     fn parameters(&self) -> &dyn Any {
@@ -337,8 +346,7 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
             let slots: Vec<Vec<f64>> = slots.iter().map(|slots| slots[lane * row..(lane + 1) * row].to_vec()).collect();
             self.on.unpacked(&slots, &vec![0.0; slots.len()])
         };
-        let lanes = if self.lanes == Lanes::Alike { 1 } else { 2 };
-        Ok(self.joined((0..lanes).map(lane).collect::<Result<_>>()?))
+        Ok(self.joined((0..self.lanes.count()).map(lane).collect::<Result<_>>()?))
     }
 
     fn simulate(&self, inputs: &[Vec<f64>], _: &Seed) -> Result<Outcome> {

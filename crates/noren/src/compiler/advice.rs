@@ -95,9 +95,11 @@ impl Workload {
     /// # Errors
     /// As [`Workload::graph`]; [`CompileError::Refused`] with the reason of each scheme.
     pub fn program_of_first(&self, candidates: &[(&str, f64)]) -> Result<Program> {
-        self.graph()?;
         let mut reasons: Vec<(&'static str, String)> = Vec::new();
-        for &(name, excluded) in candidates {
+        for (place, &(name, excluded)) in candidates.iter().enumerate() {
+            if candidates[..place].contains(&(name, excluded)) {
+                continue;
+            }
             let name = Backends::ALL.named(name)?.name();
             let options = Options { scheme: Some(name.to_owned()), ..self.options() };
             match Program::compile(self.graph_below(excluded)?, &options) {

@@ -21,7 +21,7 @@ pub(super) fn run(step: &Step<'_>, compiled: &Compiled) -> Result<(), Failure> {
     let keys = generate()?;
     let prepare = || Server::new(&program, &keys);
     let server = prepare()?;
-    let values = values(graph, step.candidate.excluded);
+    let values = values(graph);
     let encrypt = || (0..compiled.runs).map(|_| client.encrypt(&values, seed(2))).collect::<noren::Result<Vec<_>>>();
     let inputs = encrypt()?;
     let run = || inputs.iter().map(|inputs| server.run(inputs)).collect::<noren::Result<Vec<_>>>();
@@ -43,12 +43,12 @@ pub(super) fn run(step: &Step<'_>, compiled: &Compiled) -> Result<(), Failure> {
     step.part("decrypt", right, price.decrypt_seconds, decrypt)
 }
 
-/// Numbers of the ranges of the inputs: the largest of each, or a number in the middle of integers.
-fn values(graph: &Graph, excluded: f64) -> Vec<Vec<f64>> {
+/// Values of all inputs: 0.9, or the largest real number of a narrower range; of integers the middle of the range.
+fn values(graph: &Graph) -> Vec<Vec<f64>> {
     let of = |&at: &usize| {
         let node = graph.node(at);
         let value = match node.element {
-            Element::Real => 0.9_f64.min(1.0 - excluded).min(node.range.high),
+            Element::Real => 0.9_f64.min(node.range.high),
             _ => ((node.range.low + node.range.high) / 2.0).floor(),
         };
         vec![value; node.shape.iter().product()]
