@@ -18,10 +18,11 @@ def advise(computation: str, **options: object) -> advisor.Advice:
 
 def test_the_best_comes_first_and_all_others_say_why() -> None:
     advice = advise("inner-product", count=16, integer=4)
-    assert [scheme for scheme, _ in groupby(candidate.scheme for candidate in advice)] == ["bgv", "bfv", "tfhe"]
+    schemes = [scheme for scheme, _ in groupby(candidate.scheme for candidate in advice)]
+    assert schemes == ["bgv", "bfv", "tfhe", "bfv-lookups"]
     assert all(a.server_seconds <= b.server_seconds for a, b in pairwise(advice))
     assert (advice[0].accuracy, advice[0].log2_failure) == (None, None)
-    assert (advice[-1].log2_failure or 0) < -100
+    assert all((candidate.log2_failure or 0) < -100 for candidate in advice if candidate.scheme == "tfhe")
     for candidate in advice:
         assert sum(part.seconds for part in candidate.parts) == pytest.approx(candidate.server_seconds)
     assert len({candidate.scheme for candidate in advice}) + len(advice.rejections) == 7
@@ -72,8 +73,10 @@ def test_a_weak_client_makes_light_keys_or_leaves_them_to_another_device() -> No
         assert all(candidate.keys_seconds < light.keys_seconds for candidate in helped)
 
 
-def test_gates_are_of_bits_and_in_bulk_products() -> None:
-    assert advise("table", inputs=2, integer=1)[0].parameters.startswith("set BOOL")
+def test_gates_are_of_bits_or_products() -> None:
+    one = advise("table", inputs=2, integer=1)
+    assert one[0].scheme == "bgv"
+    assert next(candidate for candidate in one if candidate.scheme == "tfhe").parameters.startswith("set BOOL")
     bulk = advise("table", inputs=2, integer=1, instances=32768)[0]
     assert bulk.scheme == "bgv"
     assert bulk.server_seconds < 0.01
@@ -83,8 +86,8 @@ def test_workloads_have_a_modulus() -> None:
     best = advise("squarings", degree=10, modulus=65537, instances=32768)[0]
     assert best.scheme == "bgv"
     assert "t = 65537" in best.parameters
-    # A power of two has no slots; TFHE has digits.
-    advice = advise("product", count=3, modulus=2**16)
+    # A power of two has no slots: a larger modulus holds exact results; TFHE has digits.
+    advice = advise("product", count=2, modulus=2**16)
     assert {"bgv", "tfhe"} <= {candidate.scheme for candidate in advice}
     for options in ({"real": 10, "modulus": 7}, {"integer": 8, "modulus": 1}, {"integer": 8, "modulus": 2**61}):
         with pytest.raises(noren.Error, match="modulus"):
@@ -187,7 +190,8 @@ def test_scripts_of_comparisons_compile_a_function() -> None:
     assert 'scheme="tfhe"' in script
     compile(script, "compare", "exec")
     assert 'scheme="bfv-lookups"' in advise("table", inputs=2, integer=15)[0].script
-    assert "# There is no script" in advise("sum", count=2, integer=60)[0].script
+    with pytest.raises(noren.Error, match=r"52 bits of an input works: .*at most 2\^53"):
+        advise("sum", count=2, integer=60)
 
 
 def test_advice_compiles() -> None:

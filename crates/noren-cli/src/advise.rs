@@ -92,7 +92,7 @@ pub(crate) struct Arguments {
     /// Write a Python script that compiles it for the first scheme of the list, does it once, and compares with numpy
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
-    /// Write the computation as a compiled function, which noren function runs: of the first scheme of the list that compiles it
+    /// Write the computation as a compiled function, which noren function runs: with the first parameters of the list
     #[arg(long, value_name = "FILE")]
     function: Option<PathBuf>,
     #[command(flatten)]
@@ -161,9 +161,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let function = output(&arguments.function, Content::Binary)?;
     let advice = advise(&workload, &client, &server, &limits)?;
     if let Some(output) = function {
-        let candidates = advice.candidates.iter().map(|candidate| (candidate.scheme.name(), candidate.excluded));
-        let program = workload.program_of_first(&candidates.collect::<Vec<_>>())?;
-        output.write_bytes(Access::Default, &program.to_bytes())?;
+        output.write_bytes(Access::Default, &advice.candidates[0].compiled.program().to_bytes())?;
     }
     if let Some(output) = script {
         let script = advice.candidates[0].script(&workload);

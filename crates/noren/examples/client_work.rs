@@ -13,7 +13,7 @@ use std::time::Instant;
 use std::{env, fs};
 
 use noren::Seed;
-use noren::advisor::{Candidate, Computation, Device, Limits, Plan, Scheme, Values, Workload, advise};
+use noren::advisor::{Candidate, Computation, Device, Limits, Scheme, Values, Workload, advise};
 use noren::compiler::{Client, Server};
 use noren::cost::{Machine, Party};
 
@@ -127,8 +127,7 @@ struct Work {
 
 impl Work {
     fn new(candidate: &Candidate) -> Result<Self> {
-        let Plan::Compiled(compiled) = &candidate.plan else { return Err("no compiled function".into()) };
-        let program = compiled.program();
+        let program = candidate.compiled.program();
         let inputs: Vec<Vec<f64>> =
             program.summary().inputs.iter().map(|(_, shape)| vec![0.99; shape.iter().product()]).collect();
         let client = Client::generate(program.clone(), &Seed::from_bytes([1; 32]))?;

@@ -64,14 +64,13 @@ fn numbers(client: &Party, ring: &Parameters) -> Result<(f64, u64), Failure> {
         width: ring.max_slots(),
         inputs: 1,
         results: 0,
-        runs: 1,
     };
     Ok((client.seconds(&work)?, draft.price(client, &server())?.client_memory))
 }
 
 /// The keys that a server of bits gets, and one bit.
 fn bits(client: &Party) -> Result<(f64, u64), Failure> {
-    let draft = TorusDraft { set: BITS, rounds: Vec::new(), inputs: 1, results: 0, runs: 1 };
+    let draft = TorusDraft { set: BITS, rounds: Vec::new(), inputs: 1, results: 0 };
     let price = draft.price(client, &server())?;
     Ok((price.keys_seconds + price.encrypt_seconds, price.client_memory))
 }

@@ -1,27 +1,23 @@
 //! Advice: all schemes for a workload, in order, with prices and reasons.
 
-use noren_ring::interrupt;
 use noren_rlwe::error::Result;
 use serde::Serialize;
 
-use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Rejection, Scheme};
+use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Rejection, Scheme};
 use crate::advisor::compiled::offered;
 use crate::advisor::limits::Limits;
 use crate::advisor::peers::{PeerEstimate, estimates};
 use crate::advisor::rank::{Goal, undominated};
 use crate::advisor::refusal::{Nearest, Refusal, suggestion};
-use crate::advisor::workload::{Computation, Values, Workload};
-use crate::advisor::{digits, exact};
+use crate::advisor::workload::{Computation, Workload};
 use crate::backends::table::Backends;
 use crate::cost::price::{Party, Price};
-use crate::schemes::bfv::Bfv;
-use crate::schemes::bgv::Bgv;
 
 /// The ways to do a workload, the best first.
 #[derive(Debug, Clone)]
-pub struct Advice<P = Plan> {
+pub struct Advice {
     /// What can be done.
-    pub candidates: Vec<Candidate<P>>,
+    pub candidates: Vec<Candidate>,
     /// Estimated costs of other libraries with the schemes of the candidates.
     pub peers: Vec<PeerEstimate>,
     /// What cannot be, and why.
@@ -105,28 +101,9 @@ fn attempt(
     server: &Party,
     limits: &Limits,
 ) -> Result<std::result::Result<Advice, Refusal>> {
-    let outcomes: Vec<Outcome> = match workload.values {
-        Values::Real { .. } => offered(&Backends::ALL, workload, client, server)?,
-        Values::Integer { .. } => {
-            Scheme::ALL.into_iter().map(|scheme| consider(scheme, workload, client, server)).collect::<Result<_>>()?
-        }
-    };
+    let outcomes = offered(&Backends::ALL, workload, client, server)?;
     let goal = Goal::new(workload.objective, client, server);
     Ok(Advice::ranked(outcomes, &goal, limits, server, Some(workload.computation)))
-}
-
-/// The candidates of a scheme for integers.
-fn consider(scheme: Scheme, workload: &Workload, client: &Party, server: &Party) -> Result<Outcome> {
-    interrupt::check();
-    match scheme {
-        Scheme::Ckks | Scheme::CkksBootstrapping | Scheme::CkksSwitching => Ok(scheme.rejects(
-            "integers are to be exact, and CKKS computes with errors: rounding is right only while they stay below 1/2",
-        )),
-        Scheme::Bgv => exact::vectors::<Bgv>(scheme, workload, client, server),
-        Scheme::Bfv => exact::vectors::<Bfv>(scheme, workload, client, server),
-        Scheme::BfvLookups => exact::lookups(workload, client, server),
-        Scheme::Tfhe => digits::tfhe(workload, client, server),
-    }
 }
 
 impl Advice {
@@ -135,13 +112,11 @@ impl Advice {
     pub fn report<'a>(&'a self, workload: &'a Workload, client: &'a Party, server: &'a Party) -> Report<'a> {
         self.report_for(workload, client, server, |candidate| candidate.script(workload))
     }
-}
 
-impl<P> Advice<P> {
     /// Puts what schemes have to offer in order: what is within limits, and of each scheme what nothing else of it is as good as
     /// in every respect. Peers are those of a computation.
     pub(crate) fn ranked(
-        outcomes: Vec<Outcome<P>>,
+        outcomes: Vec<Outcome>,
         goal: &Goal,
         limits: &Limits,
         server: &Party,
@@ -194,9 +169,9 @@ impl<P> Advice<P> {
         workload: &'a W,
         client: &'a Party,
         server: &'a Party,
-        script: impl Fn(&Candidate<P>) -> String,
+        script: impl Fn(&Candidate) -> String,
     ) -> Report<'a, W> {
-        let row = |candidate: &'a Candidate<P>| Row {
+        let row = |candidate: &'a Candidate| Row {
             scheme: candidate.scheme,
             library: &candidate.library,
             parameters: &candidate.parameters,

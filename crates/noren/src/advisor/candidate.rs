@@ -7,13 +7,9 @@ use std::sync::Arc;
 use noren_rlwe::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::advisor::circuit::SlotCircuit;
 use crate::backends::backend;
-use crate::backends::tfhe::price::TorusDraft;
 use crate::cost::price::Price;
-use crate::cost::slots::SlotDraft;
 use crate::graph::dag::Graph;
-use crate::schemes::integers;
 
 /// A scheme, or a way to use one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -47,21 +43,12 @@ pub enum Accuracy {
     Exact,
 }
 
-/// What runs.
-#[derive(Debug, Clone)]
-pub enum Plan {
-    /// A compiled function.
-    Compiled(Compiled),
-    /// A circuit on slots of BGV or BFV.
-    Integers(integers::Parameters, SlotCircuit, SlotDraft),
-    /// A circuit of bootstraps of TFHE.
-    Torus(TorusDraft),
-}
-
 /// A plan of a backend for a graph, with the number of its runs.
 #[derive(Debug, Clone)]
 pub struct Compiled {
-    /// The graph, of as many instances as one run has.
+    /// The function, of as many instances as one run has.
+    pub function: Arc<Graph>,
+    /// What is evaluated: the function, simplified.
     pub graph: Arc<Graph>,
     /// The plan.
     pub plan: Arc<dyn backend::Plan>,
@@ -73,7 +60,7 @@ pub struct Compiled {
 
 /// A way to do a workload.
 #[derive(Debug, Clone)]
-pub struct Candidate<P = Plan> {
+pub struct Candidate {
     /// The scheme.
     pub scheme: Scheme,
     /// The library, `noren`: others have a [`PeerEstimate`](crate::advisor::PeerEstimate).
@@ -81,7 +68,7 @@ pub struct Candidate<P = Plan> {
     /// The parameters in words.
     pub parameters: String,
     /// What runs.
-    pub plan: P,
+    pub compiled: Compiled,
     /// The price of all instances.
     pub price: Price,
     /// The accuracy of results.
@@ -102,7 +89,7 @@ pub struct Rejection {
 }
 
 /// The candidates of a scheme, or why there is none.
-pub type Outcome<P = Plan> = std::result::Result<Vec<Candidate<P>>, Rejection>;
+pub type Outcome = std::result::Result<Vec<Candidate>, Rejection>;
 
 impl Scheme {
     /// All of them.

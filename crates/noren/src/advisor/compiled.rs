@@ -5,15 +5,18 @@ use std::sync::Arc;
 use noren_ring::interrupt;
 use noren_rlwe::error::Result;
 
-use crate::advisor::candidate::{Accuracy, Candidate, Compiled, Outcome, Plan, Scheme};
+use crate::advisor::candidate::{Accuracy, Candidate, Compiled, Outcome, Scheme};
 use crate::advisor::rank::is_slower;
 use crate::advisor::workload::{Computation, Values, Workload};
 use crate::backends::backend;
 use crate::backends::options::Options;
 use crate::backends::table::{Backends, Offer};
 use crate::cost::price::{Left, Party, Price};
+use crate::graph::dag::Graph;
 use crate::graph::simplify::simplified;
 
+/// The most products of entries of a matrix in one run, of many instances: more would take seconds to go through.
+const MOST_PRODUCTS: usize = 1 << 24;
 /// How far below 1 the values of squarings stay, as powers of two: the most, the least that is tried, and one that is usual, with
 /// which quicker parameters may do.
 const MOST_EXCLUDED: u32 = 1;
@@ -32,7 +35,12 @@ impl Workload {
 
     /// The same with as many instances as arrays have room for, and how often it is done.
     fn in_batches(&self) -> (Self, usize) {
-        let most = self.most_instances();
+        let most = match self.computation {
+            Computation::Matrix { rows, columns } => {
+                self.most_instances().min((MOST_PRODUCTS / rows.saturating_mul(columns).max(1)).max(1))
+            }
+            _ => self.most_instances(),
+        };
         if self.instances <= most {
             return (self.clone(), 1);
         }
@@ -49,13 +57,22 @@ pub(super) fn offered(
     client: &Party,
     server: &Party,
 ) -> Result<Vec<Outcome>> {
-    let asked = Asked { backends, workload, client, server };
-    let all = asked.within(0.0)?;
+    let (batch, runs) = workload.in_batches();
+    let (options, log2_failure) = (batch.options(), Some(workload.log2_failure));
+    let asked = Asked { backends, options: &options, runs, log2_failure, client, server };
+    let within = |excluded: f64| match batch.graph_below(excluded).and_then(|graph| Ok((simplified(&graph)?, graph))) {
+        Ok((simple, function)) => asked.candidates(&Arc::new(function), &Arc::new(simple), excluded),
+        Err(error) => {
+            let rejected = |name: &str| Ok(name.parse::<Scheme>()?.rejects(&error));
+            backends.names().into_iter().map(rejected).collect()
+        }
+    };
+    let all = within(0.0)?;
     let is_chain = matches!(workload.computation, Computation::Squarings { .. });
     if !is_chain || !matches!(workload.values, Values::Real { .. }) || all.iter().any(|outcome| outcome.is_ok()) {
         return Ok(all);
     }
-    let narrowed = |exponent: u32| asked.within(libm::exp2(-f64::from(exponent)));
+    let narrowed = |exponent: u32| within(libm::exp2(-f64::from(exponent)));
     let has_one = |outcomes: &[Outcome]| outcomes.iter().any(|outcome| outcome.is_ok());
     let (mut found, mut exponent) = (narrowed(MOST_EXCLUDED)?, MOST_EXCLUDED);
     if !has_one(&found) {
@@ -82,55 +99,54 @@ pub(super) fn offered(
     Ok(found)
 }
 
-/// Backends that are asked for plans.
-struct Asked<'a> {
-    backends: &'a Backends<'a>,
-    workload: &'a Workload,
-    client: &'a Party,
-    server: &'a Party,
+/// What backends are asked for.
+pub(crate) struct Asked<'a> {
+    pub(crate) backends: &'a Backends<'a>,
+    pub(crate) options: &'a Options,
+    /// How often the function runs.
+    pub(crate) runs: usize,
+    /// The base-two logarithm of the most probability that any result is wrong, if there is one.
+    pub(crate) log2_failure: Option<f64>,
+    pub(crate) client: &'a Party,
+    pub(crate) server: &'a Party,
 }
 
 impl Asked<'_> {
-    /// The candidates for inputs in `[excluded - 1, 1 - excluded]`.
-    fn within(&self, excluded: f64) -> Result<Vec<Outcome>> {
+    /// The candidates for a function, which is also given [simplified], of inputs in `[excluded - 1, 1 - excluded]`.
+    pub(crate) fn candidates(&self, function: &Arc<Graph>, graph: &Arc<Graph>, excluded: f64) -> Result<Vec<Outcome>> {
         interrupt::check();
-        let (batch, runs) = self.workload.in_batches();
-        let graph = match batch.graph_below(excluded).and_then(|graph| simplified(&graph)) {
-            Ok(graph) => Arc::new(graph),
-            Err(error) => {
-                let rejected = |name: &str| Ok(name.parse::<Scheme>()?.rejects(&error));
-                return self.backends.names().into_iter().map(rejected).collect();
-            }
-        };
-        let options = batch.options();
-        let precision = options.precision_of(&graph);
+        let precision = self.options.precision_of(graph);
         let outcome = |(name, plans): Offer| {
             let scheme: Scheme = name.parse()?;
             match plans {
                 Err(error) => Ok(scheme.rejects(error)),
                 Ok(plans) => {
-                    let way = |plan| Compiled { graph: Arc::clone(&graph), plan, runs, precision };
-                    self.candidates(scheme, plans.into_iter().map(way), excluded)
+                    let way = |plan| {
+                        let (function, graph) = (Arc::clone(function), Arc::clone(graph));
+                        Compiled { function, graph, plan, runs: self.runs, precision }
+                    };
+                    self.of_scheme(scheme, plans.into_iter().map(way), excluded)
                 }
             }
         };
-        self.backends.plans(&graph, &options, None).into_iter().map(outcome).collect()
+        self.backends.plans(graph, self.options, None).into_iter().map(outcome).collect()
     }
 
     /// The candidates of plans, with those whose keys another device makes.
-    fn candidates(&self, scheme: Scheme, ways: impl Iterator<Item = Compiled>, excluded: f64) -> Result<Outcome> {
+    fn of_scheme(&self, scheme: Scheme, ways: impl Iterator<Item = Compiled>, excluded: f64) -> Result<Outcome> {
         let (mut found, mut refused) = (Vec::new(), String::new());
         for way in ways {
             let plan = Arc::clone(&way.plan);
             let failure = plan.log2_failure()?.map(|log2| log2 + libm::log2(way.runs as f64));
-            if let Some(failure) = failure.filter(|&failure| failure > self.workload.log2_failure) {
-                let asked = self.workload.log2_failure;
+            if let (Some(failure), Some(asked)) = (failure, self.log2_failure)
+                && failure > asked
+            {
                 refused = format!("all bootstraps together fail with 2^{failure:.0}, asked for is 2^{asked:.0}");
                 continue;
             }
             let runs = way.runs;
             let price = |client: &Party| plan.price(client, self.server).map(|price| price.times(runs));
-            let mut own = Candidate::of_plan(scheme, &*plan, Plan::Compiled(way), price(self.client)?)?;
+            let mut own = Candidate::of_plan(scheme, way, price(self.client)?)?;
             own.excluded = excluded;
             if excluded > 0.0 {
                 own.reasons.push(format!(
@@ -147,18 +163,16 @@ impl Asked<'_> {
     }
 }
 
-impl<P> Candidate<P> {
+impl Candidate {
     /// A plan of a backend.
-    ///
-    /// # Errors
-    /// None of plans that were made.
-    pub(crate) fn of_plan(scheme: Scheme, plan: &dyn backend::Plan, own: P, price: Price) -> Result<Self> {
+    fn of_plan(scheme: Scheme, compiled: Compiled, price: Price) -> Result<Self> {
+        let plan = &compiled.plan;
         let bounds = plan.bounds()?;
         let exact = plan.log2_failure()?.map_or(Accuracy::Exact, Accuracy::ExactButFor);
         let accuracy = bounds.as_ref().map_or(exact, |bounds| Accuracy::Within(bounds.largest()));
         let reasons = vec![reason(&plan.outline(bounds.as_ref())?)];
         let (library, parameters) = ("noren".to_owned(), plan.words());
-        Ok(Self { scheme, library, parameters, plan: own, price, accuracy, excluded: 0.0, reasons })
+        Ok(Self { scheme, library, parameters, compiled, price, accuracy, excluded: 0.0, reasons })
     }
 }
 
@@ -179,13 +193,13 @@ fn reason(outline: &backend::Outline) -> String {
 ///
 /// # Errors
 /// Those of `priced`.
-pub(super) fn helped<P: Clone>(
-    own: &Candidate<P>,
+fn helped(
+    own: &Candidate,
     left: Left,
     client: &Party,
     server: &Party,
     priced: impl FnOnce(&Party) -> Result<f64>,
-) -> Result<Option<Candidate<P>>> {
+) -> Result<Option<Candidate>> {
     if !is_slower(client, server) || own.price.key_bytes == 0 {
         return Ok(None);
     }

@@ -15,7 +15,8 @@ const MOST_SQUARINGS: usize = 1 << 8;
 impl Workload {
     /// The computation on arrays with a row for each instance, which the compiler takes: of real numbers in `[-1, 1]`, or of
     /// integers from 0 on. Matrices and polynomials have equal entries, which keep results of real numbers in `[-1, 1]`. Tables
-    /// are of `7 x mod 2^bits` and `x + 7 y mod 2^bits`, as any would be, and longer ones than 2^20 of `floor(x / (y + 1))`.
+    /// are of `7 x mod 2^bits` and `x + 7 y mod 2^bits`, as any would be, and longer ones than 2^20 of `(x^2 + 7 y) mod (x + y + 1)`,
+    /// for whose formula digits take about as long as for that of any function that is no single operation.
     ///
     /// # Errors
     /// [`Error::Parameters`] for more elements than 2^20, and for integers that outgrow 2^53.
@@ -158,9 +159,13 @@ impl Made<'_> {
                         self.table(index, values)?
                     }
                     (Some(y), None) => {
-                        let one = self.constant(1.0)?;
-                        let divisor = self.push(Operation::Binary(Binary::Add, y, one))?;
-                        self.push(Operation::Binary(Binary::FloorDivide, x, divisor))?
+                        let (one, seven) = (self.constant(1.0)?, self.constant(7.0)?);
+                        let square = self.push(Operation::Binary(Binary::Mul, x, x))?;
+                        let multiple = self.push(Operation::Binary(Binary::Mul, y, seven))?;
+                        let dividend = self.push(Operation::Binary(Binary::Add, square, multiple))?;
+                        let sum = self.push(Operation::Binary(Binary::Add, x, y))?;
+                        let divisor = self.push(Operation::Binary(Binary::Add, sum, one))?;
+                        self.push(Operation::Binary(Binary::Remainder, dividend, divisor))?
                     }
                     (None, None) => {
                         let needed = format!("at most {}, for a table of as many values", MOST_ELEMENTS.ilog2());

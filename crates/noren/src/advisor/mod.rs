@@ -6,11 +6,8 @@
 
 mod advice;
 mod candidate;
-mod circuit;
 mod compiled;
 mod device;
-mod digits;
-mod exact;
 mod graph;
 mod limits;
 mod peers;
@@ -20,8 +17,8 @@ mod script;
 mod workload;
 
 pub use advice::{Advice, Report, Row, advise};
-pub use candidate::{Accuracy, Candidate, Compiled, Plan, Rejection, Scheme};
-pub use circuit::{Placement, PreparedCircuit, SlotCircuit};
+pub use candidate::{Accuracy, Candidate, Compiled, Rejection, Scheme};
+pub(crate) use compiled::Asked;
 pub use device::{Device, Kernels};
 pub use limits::Limits;
 pub use peers::{PeerEstimate, Ratio};

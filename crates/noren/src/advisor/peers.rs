@@ -93,8 +93,8 @@ fn peers() -> &'static [Peer] {
 }
 
 /// The estimates beside noren's candidates, the shortest time of the server first; those above `longest` seconds say so.
-pub(super) fn estimates<P>(
-    candidates: &[Candidate<P>],
+pub(super) fn estimates(
+    candidates: &[Candidate],
     server: &Party,
     longest: Option<f64>,
     computation: Option<Computation>,
@@ -116,9 +116,9 @@ fn with_threads(ratios: &'static [Ratio], threads: usize) -> Option<&'static Rat
 }
 
 impl Peer {
-    fn estimate<P>(
+    fn estimate(
         &'static self,
-        candidate: &Candidate<P>,
+        candidate: &Candidate,
         server: &Party,
         longest: Option<f64>,
         computation: Option<Computation>,

@@ -57,18 +57,17 @@ pub(super) fn is_slower(client: &Party, server: &Party) -> bool {
 }
 
 /// The candidates that no other is as good as in everything that can be asked for, the first by the goal first.
-pub(super) fn undominated<P>(mut candidates: Vec<Candidate<P>>, goal: &Goal) -> Vec<Candidate<P>> {
+pub(super) fn undominated(mut candidates: Vec<Candidate>, goal: &Goal) -> Vec<Candidate> {
     // Of those that take as long, what is better in the rest comes first.
-    let rest = |a: &Candidate<P>, b: &Candidate<P>| {
+    let rest = |a: &Candidate, b: &Candidate| {
         let pairs = respects(a, goal).into_iter().zip(respects(b, goal));
         pairs.map(|(a, b)| a.total_cmp(&b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
     };
     candidates.sort_by(|a, b| goal.order(&a.price).total_cmp(&goal.order(&b.price)).then_with(|| rest(a, b)));
-    let mut kept: Vec<Candidate<P>> = Vec::new();
+    let mut kept: Vec<Candidate> = Vec::new();
     for candidate in candidates {
         let found = respects(&candidate, goal);
-        let worse =
-            |other: &Candidate<P>| respects(other, goal).iter().zip(found).all(|(a, b)| a - b <= ALIKE * a.abs());
+        let worse = |other: &Candidate| respects(other, goal).iter().zip(found).all(|(a, b)| a - b <= ALIKE * a.abs());
         if !kept.iter().any(worse) {
             kept.push(candidate);
         }
@@ -78,7 +77,7 @@ pub(super) fn undominated<P>(mut candidates: Vec<Candidate<P>>, goal: &Goal) -> 
 
 /// What may be asked of a candidate, each better where it is less; all have the precision and the probability of failure that
 /// were asked for.
-fn respects<P>(candidate: &Candidate<P>, goal: &Goal) -> [f64; 7] {
+fn respects(candidate: &Candidate, goal: &Goal) -> [f64; 7] {
     let price = &candidate.price;
     [
         goal.seconds(price),

@@ -36,8 +36,13 @@ impl Refusal {
                 Error::parameter("limits", FOUND, format!("larger; nearest is {scheme}, which {reason}{works}"))
             }
             None => {
-                let reasons: Vec<String> =
-                    self.rejections.iter().map(|r| format!("{}: {}", r.scheme, r.reason)).collect();
+                let reasons: Vec<String> = match &self.rejections[..] {
+                    // What no scheme is asked for.
+                    [first, rest @ ..] if rest.iter().all(|other| other.reason == first.reason) => {
+                        vec![first.reason.clone()]
+                    }
+                    all => all.iter().map(|r| format!("{}: {}", r.scheme, r.reason)).collect(),
+                };
                 Error::parameter("workload", FOUND, format!("less{works}: {}", reasons.join("; ")))
             }
         }

@@ -109,7 +109,9 @@ impl Source {
                 (given, &["x"], columns, reduced("(x @ matrix.T)"))
             }
             Computation::Compare => (none, &["x", "y"], 1, line("x < y")),
-            Computation::Table { .. } if workload.table().is_none() => (none, &["x", "y"], 1, line("x // (y + 1)")),
+            Computation::Table { .. } if workload.table().is_none() => {
+                (none, &["x", "y"], 1, line("(x * x + 7 * y) % (x + y + 1)"))
+            }
             Computation::Table { inputs } => {
                 let (bits, all) = (workload.bits(), workload.bits() * inputs as u32);
                 let given =

@@ -22,6 +22,7 @@ use crate::cost::price::{Party, Price};
 use crate::cost::slots::{SlotDraft, Slots};
 use crate::graph::dag::Graph;
 use crate::lowering::error::CompileError;
+use crate::lowering::kept::Kept;
 use crate::lowering::layout::Layout;
 use crate::lowering::nodes::{Approximations, Lowering, Source};
 use crate::lowering::recording::{Recording, slots_of};
@@ -66,6 +67,7 @@ struct CkksPlan {
 struct CkksServer {
     plan: Arc<CkksPlan>,
     ev: ckks::Evaluator,
+    kept: Kept<f64, ckks::Factor>,
 }
 
 impl CkksPlan {
@@ -328,7 +330,7 @@ impl Plan for CkksPlan {
     fn price(&self, client: &Party, server: &Party) -> Result<Price> {
         let limbs = SlotDraft::limbs_below(self.parameters.max_level(), self.on.recording.usage.depth);
         let draft = self.on.draft(Slots::Reals, self.parameters.rlwe(), limbs);
-        draft.price(client, server).map(Price::prepared_in_each_run)
+        draft.price(client, server)
     }
 
     fn bounds(&self) -> Result<Option<Bounds>> {
@@ -373,7 +375,7 @@ impl Plan for CkksPlan {
     fn server(self: Arc<Self>, keys: &ServerKeys) -> Result<Box<dyn Running>> {
         let ckks::KeyFile { context, key } = keys.get::<ckks::KeyFile<EvaluationKeys>>(0)?;
         let ev = ckks::Evaluator::new(context, Arc::new(key.clone()))?;
-        Ok(Box::new(CkksServer { plan: self, ev }))
+        Ok(Box::new(CkksServer { plan: self, ev, kept: Kept::default() }))
     }
 
     fn decrypt(&self, secret: &SecretKey, outputs: &[Vec<u8>]) -> Result<Outcome> {
@@ -385,7 +387,7 @@ impl Plan for CkksPlan {
         let (nodes, level) = (self.on.graph.inputs(), self.parameters.max_level());
         let slots = self.on.recording.slots;
         let mut source = Modelled { model: &model, level, slots, inputs: Some((&nodes, inputs)) };
-        let parts = self.on.run(&model, &mut source, None)?.concat();
+        let parts = self.on.run(&model, &mut source, None, None)?.concat();
         let values: Vec<Vec<f64>> = parts.iter().map(|part| part.values().to_vec()).collect();
         let errors: Vec<f64> = parts.iter().map(|part| model.error_bound(part)).collect();
         self.on.unpacked(&values, &errors)
@@ -397,7 +399,7 @@ impl Running for CkksServer {
         let (on, context) = (&self.plan.on, self.ev.context());
         let ckks::Ciphertexts(inputs) = ckks::Ciphertexts::from_bytes(context, single(inputs)?)?;
         let mut source = on.stored(inputs, ckks::Ciphertext::slots)?;
-        let outputs = in_pool(&self.ev, || on.run(&self.ev, &mut source, None))?.concat();
+        let outputs = in_pool(&self.ev, || on.run(&self.ev, &mut source, None, Some(&self.kept)))?.concat();
         Ok(vec![ckks::Ciphertexts(outputs).to_bytes(context, Form::Packed)])
     }
 }

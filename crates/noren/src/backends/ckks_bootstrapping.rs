@@ -31,13 +31,14 @@ use crate::bootstrapping::{
     Preset, WithBootstrapping,
 };
 use crate::circuits::recorder::CircuitUsage;
-use crate::circuits::renewing::Renewing;
+use crate::circuits::renewing::{Encoded, Renewing};
 use crate::cost::price::{Left, Party, Price};
 use crate::cost::slots::{PROCESS_BYTES, SlotDraft, Slots};
 use crate::cost::work::Work;
 use crate::graph::dag::Graph;
 use crate::lowering::decisions::Decide;
 use crate::lowering::error::CompileError;
+use crate::lowering::kept::Kept;
 use crate::lowering::layout::Layout;
 use crate::lowering::nodes::{Approximations, Lowering};
 use crate::lowering::recording::{Recording, Renewed, slots_of};
@@ -77,6 +78,7 @@ pub(super) struct DeepServer {
     pub(super) plan: Arc<DeepPlan>,
     pub(super) ev: BootstrappingEvaluator,
     pub(super) switch: Option<SchemeSwitch>,
+    kept: Kept<f64, Encoded<f64, ckks::Factor>>,
 }
 
 impl DeepPlan {
@@ -244,7 +246,7 @@ impl Plan for DeepPlan {
     }
 
     fn price(&self, client: &Party, server: &Party) -> Result<Price> {
-        let mut price = self.draft().price(client, server)?.prepared_in_each_run();
+        let mut price = self.draft().price(client, server)?;
         let bootstraps = self.on.recording.bootstraps() as f64;
         add_bootstraps(&mut price, client, server, &self.parameters, Mode::Real, bootstraps)?;
         Ok(price)
@@ -322,7 +324,7 @@ impl Plan for DeepPlan {
         let mut source = model.source(self.on.recording.slots, Some((&nodes, inputs)));
         let decisions = self.switches.as_ref().map(|switches| Decisions { model: &model, switches });
         let decider = decisions.as_ref().map(|decisions| decisions as &dyn Decide<_>);
-        let parts = self.on.run(&Renewing::new(&model.noise, &model), &mut source, decider)?.concat();
+        let parts = self.on.run(&Renewing::new(&model.noise, &model), &mut source, decider, None)?.concat();
         let values: Vec<Vec<f64>> = parts.iter().map(|part| part.best().values().to_vec()).collect();
         let errors: Vec<f64> = parts.iter().map(|part| model.bound(slice::from_ref(part))).collect();
         self.on.unpacked(&values, &errors)
@@ -346,7 +348,7 @@ impl DeepServer {
             None => None,
         };
         let ev = ckks::Evaluator::new(context, evaluation)?.with_bootstrapping(bootstrapper)?;
-        Ok(Self { plan, ev, switch })
+        Ok(Self { plan, ev, switch, kept: Kept::default() })
     }
 }
 
@@ -356,7 +358,8 @@ impl Running for DeepServer {
         let ckks::Ciphertexts(inputs) = ckks::Ciphertexts::from_bytes(context, single(inputs)?)?;
         let mut source = Renewed(on.stored(inputs, ckks::Ciphertext::slots)?);
         let decider = self.switch.as_ref().map(|switch| switch as &dyn Decide<_>);
-        let outputs = on.run(&Renewing::new(self.ev.evaluator(), self.ev.renewal()), &mut source, decider)?;
+        let outputs =
+            on.run(&Renewing::new(self.ev.evaluator(), self.ev.renewal()), &mut source, decider, Some(&self.kept))?;
         let outputs = outputs.into_iter().flatten().map(|part| part.best().clone()).collect();
         Ok(vec![ckks::Ciphertexts(outputs).to_bytes(context, Form::Packed)])
     }

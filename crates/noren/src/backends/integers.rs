@@ -17,7 +17,7 @@ use noren_rlwe::wire::writer::Form;
 use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, Running};
 use crate::backends::ckks::in_words;
 use crate::backends::keys::{Part, PartKind, SecretKey, ServerKeys, part};
-use crate::backends::modulus::{is_residue, largest, modulus_above, own_modulus, residues};
+use crate::backends::modulus::{held, is_residue, modulus_above, own_modulus, residues, residues_needed};
 use crate::backends::options::Options;
 use crate::backends::parcel::single;
 use crate::backends::slots::{OnSlots, evaluates, in_pool};
@@ -29,11 +29,14 @@ use crate::graph::operation::{Binary, Element, Operation, Unary};
 use crate::graph::rows::{first_rows, rows};
 use crate::graph::shape::size;
 use crate::lowering::error::CompileError;
+use crate::lowering::kept::Kept;
 use crate::lowering::nodes::Approximations;
 use crate::lowering::recording::{Recording, slots_of};
 use crate::schemes::integers::scheme::Scheme;
 use crate::schemes::integers::{self, Ciphertext, Ciphertexts, Evaluator, KeyFile, KeyRequest};
 
+/// No row of slots of parameters that are chosen is shorter.
+const LEAST_SLOTS: usize = 1 << 9;
 /// How often parameters are tried.
 const MOST_ROUNDS: usize = 16;
 
@@ -82,6 +85,7 @@ impl Lanes {
 struct IntegerServer<S: 'static> {
     plan: Arc<IntegerPlan<S>>,
     ev: Evaluator<S>,
+    kept: Kept<i64, integers::Plaintext>,
 }
 
 impl<S: Scheme> IntegerPlan<S> {
@@ -106,14 +110,14 @@ impl<S: Scheme> IntegerPlan<S> {
         let residues = residues(graph);
         let modulus = match own_modulus(graph) {
             Some(modulus) => modulus,
-            None => modulus_above(2.0 * largest(graph) + 1.0)?,
+            None => modulus_above(residues_needed(graph))?,
         };
         let approximations = Approximations::modulo(modulus);
         let halves = halves(graph).map(|(count, half)| (Lanes::Halves(count), half));
         let (mut found, mut refused): (Vec<Self>, _) = (Vec::new(), None);
         for (lanes, lane) in halves.into_iter().chain([(Lanes::Alike, Arc::clone(graph))]) {
             let wanted = slots_of(&lane);
-            for slots in [1, wanted] {
+            for slots in [LEAST_SLOTS, wanted] {
                 let (parameters, recording) = match settled::<S>(&lane, slots, approximations, modulus, options) {
                     Ok(settled) => settled,
                     Err(error) => {
@@ -151,11 +155,17 @@ impl<S: Scheme> IntegerPlan<S> {
         (0..2).map(half).collect()
     }
 
-    /// The results of all lanes, one after the other.
+    /// The results of all lanes, one after the other: the numbers in the ranges of outputs that have these residues.
     fn joined(&self, lanes: Vec<Outcome>) -> Outcome {
-        let count = |&at: &usize| size(&self.graph.node(at).shape).unwrap_or(0);
-        let output =
-            |(k, at): (usize, &usize)| lanes.iter().flat_map(|lane| &lane.values[k]).copied().take(count(at)).collect();
+        let modulus = self.parameters.modulus().value().cast_signed();
+        let output = |(k, &at): (usize, &usize)| {
+            let (count, low) = (size(&self.graph.node(at).shape).unwrap_or(0), held(&self.graph, at).low as i64);
+            let number = |&x: &f64| {
+                let x = low + (x as i64 - low).rem_euclid(modulus);
+                self.residues.map_or(x, |divisor| x.rem_euclid(divisor.cast_signed())) as f64
+            };
+            lanes.iter().flat_map(|lane| &lane.values[k]).map(number).take(count).collect()
+        };
         Outcome::exact(self.graph.outputs().iter().enumerate().map(output).collect())
     }
 }
@@ -260,7 +270,7 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
         let requirements = requirements(&self.on.graph, &self.on.recording, modulus, security);
         let limbs = requirements.limbs_by_depth::<S>(&self.parameters);
         let draft = self.on.draft(self.backend.slots, self.parameters.rlwe(), limbs);
-        draft.price(client, server).map(Price::prepared_in_each_run)
+        draft.price(client, server)
     }
 
     fn outline(&self, _: Option<&Bounds>) -> Result<Outline> {
@@ -328,7 +338,7 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
     fn server(self: Arc<Self>, keys: &ServerKeys) -> Result<Box<dyn Running>> {
         let KeyFile { context, key } = keys.get::<KeyFile<EvaluationKeys>>(0)?;
         let ev = Evaluator::new(context, Arc::new(key.clone()))?;
-        Ok(Box::new(IntegerServer { plan: self, ev }))
+        Ok(Box::new(IntegerServer { plan: self, ev, kept: Kept::default() }))
     }
 
     fn decrypt(&self, secret: &SecretKey, outputs: &[Vec<u8>]) -> Result<Outcome> {
@@ -336,9 +346,8 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
         let Ciphertexts(outputs) = Ciphertexts::<S>::from_bytes(context, single(outputs)?)?;
         let (encoder, decryptor) = (integers::Encoder::new(context), integers::Decryptor::new(context, key)?);
         let decrypt = |ciphertext: &Ciphertext<S>| {
-            let values = encoder.decode_signed(&decryptor.decrypt(ciphertext)?)?;
-            let reduced = |x: i64| self.residues.map_or(x, |modulus| x.rem_euclid(modulus.cast_signed()));
-            Ok(values.into_iter().map(|x| reduced(x) as f64).collect())
+            let values = encoder.decode(&decryptor.decrypt(ciphertext)?)?;
+            Ok(values.into_iter().map(|x| x as f64).collect())
         };
         let slots = outputs.iter().map(decrypt).collect::<Result<Vec<Vec<f64>>>>()?;
         let row = self.on.recording.slots;
@@ -359,14 +368,13 @@ impl<S: Scheme> Running for IntegerServer<S> {
         let (on, context) = (&self.plan.on, self.ev.context());
         let Ciphertexts(inputs) = Ciphertexts::<S>::from_bytes(context, single(inputs)?)?;
         let mut source = on.stored(inputs, |ciphertext| ciphertext.parameters().row_slots())?;
-        let outputs = in_pool(&self.ev, || on.run(&self.ev, &mut source, None))?.concat();
+        let outputs = in_pool(&self.ev, || on.run(&self.ev, &mut source, None, Some(&self.kept)))?.concat();
         Ok(vec![Ciphertexts::<S>(outputs).to_bytes(context, Form::Packed)])
     }
 }
 
 /// What a recorded graph asks of parameters.
 fn requirements(graph: &Graph, recording: &Recording, modulus: u64, security: Security) -> integers::Requirements {
-    let terms = recording.terms as usize;
     // Coefficients of tabulated functions are anything modulo t.
     let is_tabulated = |at: usize| match graph.node(at).operation {
         Operation::Table { .. } | Operation::Unary(Unary::Abs | Unary::Sign, _) => true,
@@ -379,8 +387,8 @@ fn requirements(graph: &Graph, recording: &Recording, modulus: u64, security: Se
         depth: recording.usage.depth,
         plaintext_modulus: modulus,
         slots: 2 * recording.slots.min(1 << 14),
-        terms,
-        sum: terms,
+        terms: recording.terms.before as usize,
+        sum: recording.terms.most as usize,
         plain_products: tables,
         security,
     }

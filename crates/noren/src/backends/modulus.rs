@@ -4,6 +4,7 @@ use noren_math::prime::prime_power;
 use noren_rlwe::error::{Error, Result};
 
 use crate::graph::dag::Graph;
+use crate::graph::interval::Interval;
 use crate::graph::operation::{Binary, Operation};
 
 /// Rings up to this index have slots modulo the primes that are tried.
@@ -63,27 +64,42 @@ fn has_slots(modulus: u64) -> bool {
     modulus % SLOT_INDEX == 1 && prime_power(modulus) == Some((modulus, 1))
 }
 
-/// The largest magnitude of inputs, constants and outputs, and of what functions are tabulated of.
-pub(super) fn largest(graph: &Graph) -> f64 {
+/// How many residues tell the numbers of a graph apart: those of each output, and inputs and constants, which encoders take from
+/// minus half of the modulus to below it.
+pub(super) fn residues_needed(graph: &Graph) -> f64 {
     let needed = graph.needed();
-    let mut largest = 1.0_f64;
-    for (at, node) in graph.nodes().iter().enumerate().filter(|(at, _)| needed[*at]) {
-        let bounded = graph.outputs().contains(&at)
-            || matches!(node.operation, Operation::Input { .. } | Operation::Constant { .. });
-        if bounded {
-            largest = largest.max(node.range.magnitude());
-        }
-        if let Operation::Binary(Binary::Remainder, of, _) = node.operation {
-            largest = largest.max(graph.node(of).range.magnitude());
-        }
-        let factors: &[f64] = match &node.operation {
-            Operation::MatMul { matrix, .. } => matrix,
-            Operation::Polynomial(_, coefficients) => coefficients,
+    let mut least = 2.0_f64;
+    let mut encode = |x: f64| least = least.max(if x < 0.0 { 1.0 - 2.0 * x } else { x + 1.0 });
+    for (_, node) in graph.nodes().iter().enumerate().filter(|(at, _)| needed[*at]) {
+        let given: &[f64] = match &node.operation {
+            Operation::Input { range, .. } => &[range.low, range.high],
+            Operation::Constant { values: given, .. }
+            | Operation::MatMul { matrix: given, .. }
+            | Operation::Polynomial(_, given) => given,
             _ => &[],
         };
-        largest = factors.iter().fold(largest, |largest, factor| largest.max(factor.abs()));
+        given.iter().for_each(|&x| encode(x));
     }
-    largest
+    let width = |&output: &usize| {
+        let range = held(graph, output);
+        range.high - range.low + 1.0
+    };
+    graph.outputs().iter().map(width).fold(least, f64::max)
+}
+
+/// The range of what slots hold for an output: of what it is a remainder of, where the client divides.
+pub(super) fn held(graph: &Graph, output: usize) -> Interval {
+    let mut at = output;
+    while let Operation::Gather { of, .. } = graph.node(at).operation {
+        at = of;
+    }
+    match graph.node(at).operation {
+        // Elements that a gather takes from nowhere are zeros.
+        Operation::Binary(Binary::Remainder, of, _) if own_modulus(graph).is_none() => {
+            graph.node(of).range.hull(Interval::point(0.0))
+        }
+        _ => graph.node(output).range,
+    }
 }
 
 /// The smallest prime above a number, and from 65537 on, for which rings up to degree 2^15 have slots.

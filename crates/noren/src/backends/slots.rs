@@ -9,8 +9,8 @@ use crate::backends::backend::{Bounds, Outcome, Outline, Record, Step};
 use crate::cost::slots::{SlotDraft, Slots};
 use crate::graph::dag::Graph;
 use crate::graph::operation::{Binary, Element, Operation, Reduction};
-use crate::graph::shape::indices;
 use crate::lowering::decisions::Decide;
+use crate::lowering::kept::KeptBy;
 use crate::lowering::layout::Layout;
 use crate::lowering::nodes::{Approximations, Lowering, Output, Shared, Source};
 use crate::lowering::recording::{Recording, Stored};
@@ -69,7 +69,6 @@ impl OnSlots {
             width: recording.slots,
             inputs: recording.ciphertexts(),
             results: recording.layouts.iter().map(|layout| layout.parts(recording.slots)).sum(),
-            runs: 1,
         }
     }
 
@@ -126,16 +125,17 @@ impl OnSlots {
     }
 
     /// Runs the graph on an evaluator: the ciphertexts of each output, where they lie as was recorded; decryption looks for
-    /// elements there.
+    /// elements there. What is `kept` is not encoded again.
     pub(super) fn run<E: Shared>(
         &self,
         ev: &E,
         source: &mut dyn Source<E::Ciphertext>,
         decider: Option<&dyn Decide<E::Ciphertext>>,
+        kept: Option<&KeptBy<E>>,
     ) -> Result<Vec<Vec<E::Ciphertext>>> {
         let recording = &self.recording;
-        let lowering =
-            Lowering::new(ev, &self.graph, recording.slots, self.approximations, source).with_decider(decider);
+        let lowering = Lowering::new(ev, &self.graph, recording.slots, self.approximations, source);
+        let lowering = lowering.with_decider(decider).with_kept(kept);
         let outputs: Vec<Output<_>> = lowering.run(|_, _, _| {})?;
         let moved = outputs.iter().zip(&recording.layouts).find(|(found, known)| found.layout != **known);
         if let Some((found, known)) = moved {
@@ -163,11 +163,9 @@ impl OnSlots {
         for (layout, &at) in recording.layouts.iter().zip(self.graph.outputs()) {
             let count = parts(layout);
             let own = &slots[start..start + count];
-            let element = |index: Vec<usize>| {
-                let address = layout.address(&index);
-                own[address / recording.slots][address % recording.slots]
-            };
-            outcome.values.push(indices(&self.graph.node(at).shape).map(element).collect());
+            let element = |address: usize| own[address / recording.slots][address % recording.slots];
+            let addresses = layout.addresses(&self.graph.node(at).shape);
+            outcome.values.push(addresses.into_iter().map(element).collect());
             outcome.bounds.push(errors[start..start + count].iter().copied().fold(0.0, f64::max));
             start += count;
         }

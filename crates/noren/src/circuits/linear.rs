@@ -327,16 +327,6 @@ impl<T: Scalar> LinearMap<T> {
         self.prepare(ev, x)?.apply(ev, x)
     }
 
-    /// `A x` without the sum over blocks, which [`LinearMap::sum_of_blocks`] adds: several of them may be added first. The caller
-    /// knows that the vector repeats.
-    ///
-    /// # Errors
-    /// As [`LinearMap::apply`].
-    pub(crate) fn blocks<E: SlotEvaluator<Scalar = T>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
-        let prepared = self.prepare(ev, x)?;
-        ev.sum_giant_steps(x, &prepared.babies, &prepared.giants)
-    }
-
     /// The sum over the blocks of a result.
     ///
     /// # Errors
@@ -404,6 +394,15 @@ impl<F> PreparedMap<F> {
             None => product,
         };
         Ok(ev.with_period(self.in_range(ev, x, product), repetition.result))
+    }
+
+    /// `A x` without the sum over blocks, which [`LinearMap::sum_of_blocks`] adds: several of them may be added first. The caller
+    /// knows that the vector repeats, and has its level.
+    ///
+    /// # Errors
+    /// No level left; missing keys.
+    pub(crate) fn blocks<E: SlotEvaluator<Factor = F>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
+        ev.sum_giant_steps(x, &self.babies, &self.giants)
     }
 
     /// Refuses vectors that the map is not for.

@@ -31,8 +31,7 @@ use crate::schemes::slots::{Bounds, GiantStep, Scalar, SlotEvaluator};
 pub struct Recorder<T = f64> {
     usage: Mutex<CircuitUsage>,
     held: Arc<Mutex<Tally>>,
-    /// The most terms of a sum.
-    terms: Mutex<f64>,
+    terms: Mutex<Terms>,
     scalar: PhantomData<fn() -> T>,
 }
 
@@ -139,6 +138,22 @@ struct Shape {
     terms: f64,
 }
 
+/// The most products or inputs that are added up, one sum after the other, since the last level that was used: noise is at most as
+/// many times as large.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Terms {
+    /// In what uses the next level.
+    pub(crate) before: f64,
+    /// In anything.
+    pub(crate) most: f64,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Self { before: 1.0, most: 1.0 }
+    }
+}
+
 /// The ciphertexts that are held, by their depths.
 #[derive(Debug, Default)]
 struct Tally {
@@ -243,16 +258,15 @@ impl<T> Recorder<T> {
         CircuitUsage { held, ..self.lock().clone() }
     }
 
-    /// The most products or inputs that are added up, one sum after the other, before a level is used or in the end: noise is at
-    /// most as many times as large.
-    pub(crate) fn most_terms(&self) -> f64 {
-        self.terms.lock().unwrap_or_else(PoisonError::into_inner).max(1.0)
+    /// The terms of sums.
+    pub(crate) fn terms(&self) -> Terms {
+        *self.terms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn blank(&self, shape: Shape) -> Blank {
-        let mut most = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
-        *most = most.max(shape.terms);
-        drop(most);
+        let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        terms.most = terms.most.max(shape.terms);
+        drop(terms);
         Blank { shape, _held: Held::new(&self.held, shape.depth) }
     }
 
@@ -282,6 +296,14 @@ impl<T> Recorder<T> {
         Ok(deepest)
     }
 
+    /// The same of operands that a level is used for.
+    fn multiplied<'a>(&self, operands: impl Iterator<Item = &'a Blank> + Clone) -> Result<Shape> {
+        let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        terms.before = operands.clone().map(|operand| operand.shape.terms).fold(terms.before, f64::max);
+        drop(terms);
+        self.joined(operands)
+    }
+
     /// Counts the lowering of a vector to a depth.
     fn align(&self, operand: &Blank, depth: usize) {
         if operand.shape.depth < depth {
@@ -303,7 +325,8 @@ impl<T> Recorder<T> {
         count
     }
 
-    fn multiplied(&self, deepest: Shape, terms: usize, squares: usize) -> Result<Blank> {
+    /// Counts a sum of products of ciphertexts.
+    fn products(&self, deepest: Shape, terms: usize, squares: usize) -> Result<Blank> {
         let depth = deepest.depth;
         let mut usage = self.lock();
         usage.counts.products += terms;
@@ -378,7 +401,7 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     }
 
     fn square(&self, a: &Blank) -> Result<Blank> {
-        self.multiplied(a.shape, 1, 1)
+        self.products(self.multiplied([a].into_iter())?, 1, 1)
     }
 
     fn mul_plain(&self, a: &Blank, p: &()) -> Result<Blank> {
@@ -386,24 +409,25 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     }
 
     fn mul_scalar(&self, a: &Blank, _c: T) -> Result<Blank> {
-        self.record(a.shape.depth, Operation::WeightedSum { terms: 1 });
-        Ok(self.deeper(a.shape, a.shape.depth + 1, 1.0))
+        let shape = self.multiplied([a].into_iter())?;
+        self.record(shape.depth, Operation::WeightedSum { terms: 1 });
+        Ok(self.deeper(shape, shape.depth + 1, 1.0))
     }
 
     fn weighted_sum(&self, terms: &[(&Blank, T)], _constant: T) -> Result<Blank> {
-        let deepest = self.joined(terms.iter().map(|(x, _)| *x))?;
+        let deepest = self.multiplied(terms.iter().map(|(x, _)| *x))?;
         self.record(deepest.depth, Operation::WeightedSum { terms: terms.len() });
         Ok(self.deeper(deepest, deepest.depth + 1, terms.len() as f64))
     }
 
     fn dot(&self, pairs: &[(&Blank, &Blank)]) -> Result<Blank> {
-        let deepest = self.joined(pairs.iter().flat_map(|(a, b)| [*a, *b]))?;
+        let deepest = self.multiplied(pairs.iter().flat_map(|(a, b)| [*a, *b]))?;
         let squares = pairs.iter().filter(|(a, b)| std::ptr::eq(*a, *b)).count();
-        self.multiplied(deepest, pairs.len(), squares)
+        self.products(deepest, pairs.len(), squares)
     }
 
     fn dot_plain(&self, pairs: &[(&Blank, &())]) -> Result<Blank> {
-        let deepest = self.joined(pairs.iter().map(|(a, _)| *a))?;
+        let deepest = self.multiplied(pairs.iter().map(|(a, _)| *a))?;
         self.lock().counts.plain_products += pairs.len();
         self.record(deepest.depth, Operation::PlainProducts { terms: pairs.len() });
         Ok(self.deeper(Shape { period: deepest.slots, ..deepest }, deepest.depth + 1, pairs.len() as f64))
@@ -440,13 +464,14 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
         if giants.is_empty() || giants.iter().any(|giant| giant.terms.is_empty()) {
             return Err(missing(0));
         }
+        let shape = self.multiplied([a].into_iter())?;
         let babies = self.rotations(a, babies);
         // The level is used at the end.
         let moved = giants.iter().map(|giant| self.rotations(a, &[giant.rotation])).sum();
         let terms: usize = giants.iter().map(|giant| giant.terms.len()).sum();
         self.lock().counts.plain_products += terms;
-        self.record(a.shape.depth, Operation::GiantSteps { babies, giants: moved, terms });
-        Ok(self.deeper(Shape { period: a.shape.slots, ..a.shape }, a.shape.depth + 1, terms as f64))
+        self.record(shape.depth, Operation::GiantSteps { babies, giants: moved, terms });
+        Ok(self.deeper(Shape { period: shape.slots, ..shape }, shape.depth + 1, terms as f64))
     }
 
     fn with_magnitude(&self, a: Blank, _bound: f64) -> Blank {

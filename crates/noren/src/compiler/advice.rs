@@ -5,10 +5,9 @@ use std::sync::Arc;
 use noren_rlwe::error::Result;
 use serde::Serialize;
 
-use crate::advisor::{self, Advice, Candidate, Compiled, Goal, Limits, Objective, Rejection, Report, Workload};
-use crate::backends::backend::Plan;
+use crate::advisor::{Advice, Asked, Compiled, Goal, Limits, Objective, Report, Workload};
 use crate::backends::options::Options;
-use crate::backends::table::{Backends, Offer};
+use crate::backends::table::Backends;
 use crate::compiler::program::Program;
 use crate::cost::Party;
 use crate::graph::dag::Graph;
@@ -39,7 +38,7 @@ use crate::lowering::error::CompileError;
 /// let advice = advise(&graph, &Options::default(), Objective::Server, &server, &server, &Limits::default())?;
 /// let schemes: Vec<Scheme> = advice.candidates.iter().map(|candidate| candidate.scheme).collect();
 /// assert_eq!(schemes.last(), Some(&Scheme::Tfhe));
-/// assert!(["bgv", "bfv"].contains(&advice.candidates[0].plan.plan().backend()));
+/// assert!(["bgv", "bfv"].contains(&advice.candidates[0].compiled.plan.backend()));
 /// # Ok::<(), noren::error::Error>(())
 /// ```
 pub fn advise(
@@ -49,23 +48,11 @@ pub fn advise(
     client: &Party,
     server: &Party,
     limits: &Limits,
-) -> Result<Advice<Program>> {
+) -> Result<Advice> {
     options.check()?;
     limits.check()?;
-    let simple = Arc::new(simplified(graph)?);
-    let precision = options.precision_of(graph);
-    let candidate = |scheme: advisor::Scheme, plan: Arc<dyn Plan>| {
-        let program = Program::new(graph.clone(), Arc::clone(&simple), Arc::clone(&plan), precision);
-        Candidate::of_plan(scheme, &*plan, program, plan.price(client, server)?)
-    };
-    let outcome = |(scheme, plans): Offer| {
-        let scheme: advisor::Scheme = scheme.parse()?;
-        match plans {
-            Ok(plans) => plans.into_iter().map(|plan| candidate(scheme, plan)).collect::<Result<_>>().map(Ok),
-            Err(error) => Ok(Err(Rejection { scheme, reason: error.to_string() })),
-        }
-    };
-    let outcomes = Backends::ALL.plans(&simple, options, None).into_iter().map(outcome).collect::<Result<Vec<_>>>()?;
+    let asked = Asked { backends: &Backends::ALL, options, runs: 1, log2_failure: None, client, server };
+    let outcomes = asked.candidates(&Arc::new(graph.clone()), &Arc::new(simplified(graph)?), 0.0)?;
     let (goal, limits) = (Goal::new(objective, client, server), limits.within(client, server));
     Advice::ranked(outcomes, &goal, &limits, server, None).map_err(|refusal| refusal.error(None))
 }
@@ -74,7 +61,8 @@ impl Compiled {
     /// The compiled function of one run.
     #[must_use]
     pub fn program(&self) -> Program {
-        Program::new((*self.graph).clone(), Arc::clone(&self.graph), Arc::clone(&self.plan), self.precision)
+        let (function, plan) = ((*self.function).clone(), Arc::clone(&self.plan));
+        Program::new(function, Arc::clone(&self.graph), plan, self.precision)
     }
 }
 
@@ -133,7 +121,7 @@ impl Shapes {
 
     /// Advice for the function with what it is for; without scripts, which the function itself would be part of.
     #[must_use]
-    pub fn report<'a>(&'a self, advice: &'a Advice<Program>, client: &'a Party, server: &'a Party) -> Report<'a, Self> {
+    pub fn report<'a>(&'a self, advice: &'a Advice, client: &'a Party, server: &'a Party) -> Report<'a, Self> {
         advice.report_for(self, client, server, |_| String::new())
     }
 }

@@ -107,16 +107,6 @@ impl Price {
         }
     }
 
-    /// The price of a run that prepares for itself: factors are encoded in it.
-    #[must_use]
-    pub(crate) fn prepared_in_each_run(mut self) -> Self {
-        let seconds = std::mem::take(&mut self.prepare_seconds);
-        if seconds > 0.0 {
-            self.add_part("encodings", 1.0, seconds);
-        }
-        self
-    }
-
     /// Adds a part of the server's time.
     pub(crate) fn add_part(&mut self, name: impl Into<String>, count: f64, seconds: f64) {
         self.server_seconds += seconds;

@@ -42,6 +42,11 @@ const DECODED_WORDS: f64 = 1.4;
 const LARGE_PAGE_WORDS: f64 = 262_144.0;
 /// The seed of a ciphertext depends on its message: a word of it takes as long as this part of a uniform one.
 const HASHED_WORDS: f64 = 0.65;
+/// A word of a ciphertext that is read, written or made from its seed takes as long as these parts of a uniform one, as measured on
+/// Zen 5 (`docs/advisor.md`).
+const READ_WORDS: f64 = 0.5;
+const WRITTEN_WORDS: f64 = 0.65;
+const EXPANDED_WORDS: f64 = 0.6;
 /// The seeds and the estimate of a fresh ciphertext take as long as so many calls.
 const CALLS_OF_ENCRYPTION: f64 = 20.0;
 /// The bounds of a decrypted plaintext, and the memory that it takes, as so many calls.
@@ -230,6 +235,24 @@ impl RingMeter {
     pub fn decrypt_residues(&self, limbs: usize) -> Work {
         let work = self.call(1.0, 4 * limbs, 4 * limbs) + self.rows(Rows { transforms: limbs, conversions: 2 * limbs });
         work.and(Unit::Residue, DECODED_WORDS * self.words(1))
+    }
+
+    /// Reading `rows` rows of ciphertexts from bytes.
+    #[must_use]
+    pub fn read(&self, rows: usize) -> Work {
+        Work::of(Unit::Uniform, READ_WORDS * self.words(rows))
+    }
+
+    /// The same of ciphertexts that travel with seeds of as many rows.
+    #[must_use]
+    pub fn read_seeded(&self, rows: usize) -> Work {
+        self.read(rows).and(Unit::Uniform, EXPANDED_WORDS * self.words(rows))
+    }
+
+    /// Writing `rows` rows of ciphertexts as bytes.
+    #[must_use]
+    pub fn write(&self, rows: usize) -> Work {
+        Work::of(Unit::Uniform, WRITTEN_WORDS * self.words(rows))
     }
 
     /// The transforms of `rows` rows.

@@ -32,16 +32,16 @@ pub struct SlotDraft {
     pub limbs: Vec<usize>,
     /// The slots of a ciphertext of reals.
     pub width: usize,
-    /// The ciphertexts that the client encrypts for one run.
+    /// The ciphertexts that the client encrypts.
     pub inputs: usize,
     /// The ciphertexts that it decrypts.
     pub results: usize,
-    /// How often the circuit runs, on ciphertexts of its own.
-    pub runs: usize,
 }
 
 /// Rows of factors of vectors that repeat have no fewer words: those that kernels work on at once.
 const FACTOR_WORDS: usize = 64;
+/// The part of a price that is for ciphertexts as bytes.
+pub(crate) const TRANSFERS: &str = "ciphertexts read and written";
 /// Memory of a process before any context: the program and its allocator.
 pub(crate) const PROCESS_BYTES: u64 = 12 << 20;
 /// Rows of each prime's tables, in words of a ring: the quotients of roots, and what pools keep.
@@ -56,7 +56,7 @@ impl SlotDraft {
         (0..=depth).map(|depth| top + 1 - depth.min(top)).collect()
     }
 
-    /// The price of all runs.
+    /// The price of a run.
     ///
     /// # Errors
     /// Parameters without special primes where keys are needed; a number of threads that a machine was not measured with.
@@ -103,13 +103,13 @@ impl SlotDraft {
             Slots::Reals => (meter.embed(self.width, first), meter.decrypt_embedded(self.width, last)),
             Slots::Residues | Slots::ScaledResidues => (meter.encode_residues(first), meter.decrypt_residues(last)),
         };
-        let count = (self.inputs * self.runs) as f64;
+        let count = self.inputs as f64;
         // Ciphertexts are kept until they are sent.
         let kept = Work::of(Unit::Fresh, (2 * first * self.parameters.degree()) as f64 * (count - 1.0));
-        let encrypt = (encode + meter.encrypt_secret(first)) * count + kept;
+        let encrypt = (encode + meter.encrypt_secret(first) + meter.write(first)) * count + kept;
         price.keys_seconds = client.seconds(&keys)?;
         price.encrypt_seconds = client.seconds(&encrypt)?;
-        price.decrypt_seconds = client.seconds(&decrypt)? * (self.results * self.runs) as f64;
+        price.decrypt_seconds = client.seconds(&(decrypt + meter.read(2 * last)))? * self.results as f64;
 
         // A key travels with the seed of one half of it, and so does a ciphertext that the secret key encrypted.
         let special = self.parameters.log_p();
@@ -117,8 +117,8 @@ impl SlotDraft {
         let key_bits = |limbs: usize| digits(limbs) as f64 * (self.parameters.log_q(limbs) + special);
         let degree = self.parameters.degree() as f64;
         price.key_bytes = self.key_limbs().map(|limbs| (key_bits(limbs) * degree / 8.0) as u64).sum();
-        price.input_bytes = (self.inputs * self.runs) as u64 * self.packed(1, first);
-        price.result_bytes = (self.results * self.runs) as u64 * self.packed(2, last);
+        price.input_bytes = self.inputs as u64 * self.packed(1, first);
+        price.result_bytes = self.results as u64 * self.packed(2, last);
         let largest = self.key_limbs().map(|limbs| meter.key_bytes(limbs)).max().unwrap_or_default();
         price.client_memory = largest + self.message_memory();
         Ok(())
@@ -152,33 +152,39 @@ impl SlotDraft {
         for (&(depth, operation), &count) in &self.usage.operations {
             let limbs = self.limbs_at(depth);
             match operation {
-                Operation::Encoding | Operation::FactorEncoding => {
-                    let special = if operation == Operation::Encoding { 0 } else { self.parameters.p().len() };
-                    let rows = limbs + special;
-                    let encode = match (self.slots, operation) {
-                        (Slots::Reals, Operation::Encoding) => meter.embed(self.width, rows),
-                        (Slots::Reals, _) => meter.embed_factor(self.width, limbs),
+                Operation::Encoding => {
+                    let work = match self.slots {
+                        Slots::Reals => meter.embed(self.width, limbs),
+                        _ => meter.encode_residues(limbs),
+                    };
+                    price.add_part(describe(operation), count as f64, server.seconds(&work)? * count as f64);
+                }
+                // Servers keep them.
+                Operation::FactorEncoding => {
+                    let rows = limbs + self.parameters.p().len();
+                    let encode = match self.slots {
+                        Slots::Reals => meter.embed_factor(self.width, limbs),
                         _ => meter.encode_residues(rows),
                     };
                     prepare += encode * count as f64;
-                    let words = if operation == Operation::Encoding { self.parameters.degree() } else { factor_words };
-                    factors += (count * rows * words * size_of::<u64>()) as u64;
+                    factors += (count * rows * factor_words * size_of::<u64>()) as u64;
                 }
                 _ => {
                     let work = meter.operation(operation, limbs, factor_words, self.slots == Slots::ScaledResidues);
-                    let times = (count * self.runs) as f64;
+                    let times = count as f64;
                     price.add_part(describe(operation), times, server.seconds(&work)? * times);
                 }
             }
         }
+        let [first, last] = [self.limbs_at(0), self.limbs_at(self.usage.depth)];
+        let read = server.seconds(&(meter.read_seeded(first) * self.inputs as f64))?;
+        let written = server.seconds(&(meter.write(2 * last) * self.results as f64))?;
+        price.add_part(TRANSFERS, (self.inputs + self.results) as f64, read + written);
         price.prepare_seconds = server.seconds(&prepare)?;
         let ciphertext = |limbs: usize| 2 * limbs as u64 * self.row_bytes();
-        let (first, last) = (ciphertext(self.limbs_at(0)), ciphertext(self.limbs_at(self.usage.depth)));
-        // One run holds what it works on; of the others there are inputs and results.
         let run: u64 =
             self.usage.held.iter().map(|(&depth, &count)| count as u64 * ciphertext(self.limbs_at(depth))).sum();
-        let others = (self.runs as u64 - 1) * (self.inputs as u64 * first + self.results as u64 * last);
-        let held = run + others + SCRATCH_CIPHERTEXTS * first;
+        let held = run + SCRATCH_CIPHERTEXTS * ciphertext(self.limbs_at(0));
         let rows = self.parameters.primes().count() as u64;
         price.server_memory = PROCESS_BYTES + rows * TABLE_ROWS * self.row_bytes() + keys + factors + held;
         Ok(())
@@ -191,7 +197,8 @@ fn describe(operation: Operation) -> &'static str {
         Operation::Sum => "sums",
         Operation::Alignment => "alignments of depths",
         Operation::WeightedSum { .. } => "weighted sums",
-        Operation::Encoding | Operation::FactorEncoding => "encodings",
+        Operation::Encoding => "encodings",
+        Operation::FactorEncoding => "encodings of matrices",
         Operation::PlainProducts { .. } => "products with plaintexts",
         Operation::Products { .. } => "products",
         Operation::Rotations { .. } => "rotations",

@@ -4,7 +4,7 @@ use noren_rlwe::error::{Error, Result};
 
 use crate::graph::dag::Graph;
 use crate::graph::operation::Operation;
-use crate::graph::shape::{broadcast_positions, indices, position_of, size, without};
+use crate::graph::shape::{broadcast_positions, positions_without, size};
 
 impl Graph {
     /// The outputs for these inputs in clear, each in row-major order.
@@ -68,10 +68,9 @@ impl Graph {
                 values[*of].chunks(rows).flat_map(product).collect()
             }
             Operation::Reduce(kind, of, axes) => {
-                let shape = &self.node(*of).shape;
                 let mut result: Vec<Option<f64>> = vec![None; size(&node.shape).unwrap_or(0)];
-                for (index, &x) in indices(shape).zip(&values[*of]) {
-                    let to = &mut result[position_of(&without(&index, axes), &node.shape)];
+                for (to, &x) in positions_without(&self.node(*of).shape, axes).into_iter().zip(&values[*of]) {
+                    let to = &mut result[to];
                     *to = Some(to.map_or(x, |total| kind.binary().of(total, x)));
                 }
                 result.into_iter().map(|total| total.unwrap_or(0.0)).collect()

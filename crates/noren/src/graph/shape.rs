@@ -33,10 +33,31 @@ pub fn broadcast_positions(operand: &[usize], result: &[usize]) -> Vec<usize> {
         }
         stride *= operand[axis];
     }
-    indices(result).map(|index| index.iter().zip(&strides).map(|(i, stride)| i * stride).sum()).collect()
+    sums_of_strides(result, &strides)
+}
+
+/// For each index of a shape, in row-major order, the sum of its parts, each times the stride of its axis.
+#[must_use]
+pub fn sums_of_strides(shape: &[usize], strides: &[usize]) -> Vec<usize> {
+    let each = |sums: Vec<usize>, (&extent, &stride): (&usize, &usize)| {
+        sums.into_iter().flat_map(|sum| (0..extent).map(move |i| sum + i * stride)).collect()
+    };
+    shape.iter().zip(strides).fold(vec![0], each)
+}
+
+/// For each index of a shape, in row-major order, the position of what is left of it without some axes.
+#[must_use]
+pub fn positions_without(shape: &[usize], axes: &[usize]) -> Vec<usize> {
+    let (mut strides, mut stride) = (vec![0; shape.len()], 1);
+    for axis in (0..shape.len()).rev().filter(|axis| !axes.contains(axis)) {
+        strides[axis] = stride;
+        stride *= shape[axis];
+    }
+    sums_of_strides(shape, &strides)
 }
 
 /// All indices of a shape in row-major order.
+#[cfg(test)]
 pub fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ {
     let count = size(shape).unwrap_or(0);
     (0..count).map(move |position| index_of(position, shape))
@@ -86,5 +107,9 @@ mod tests {
             assert_eq!((position_of(&index, &shape), index_of(position, &shape)), (position, index));
         }
         assert_eq!(without(&shape, &[1]), [2, 4]);
+        for axes in [vec![], vec![1], vec![0, 2], vec![0, 1, 2]] {
+            let left = |index: Vec<usize>| position_of(&without(&index, &axes), &without(&shape, &axes));
+            assert_eq!(positions_without(&shape, &axes), indices(&shape).map(left).collect::<Vec<_>>(), "{axes:?}");
+        }
     }
 }

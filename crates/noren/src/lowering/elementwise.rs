@@ -7,7 +7,7 @@ use noren_rlwe::error::{Error, Result};
 
 use crate::graph::interval::Interval;
 use crate::graph::operation::Binary;
-use crate::graph::shape::{broadcast_positions, position_of};
+use crate::graph::shape::broadcast_positions;
 use crate::lowering::layout::{Dimension, Fill, Layout};
 use crate::lowering::nodes::{Lowering, Shared};
 use crate::lowering::number::Number;
@@ -243,10 +243,8 @@ impl<E: Shared> Lowering<'_, E> {
             Some(_) => d,
         });
         let plain = Layout { dimensions: copies.collect() }.tidied();
-        let number = |index: Option<Vec<usize>>| {
-            E::Scalar::number(index.map_or(0.0, |index| values[position_of(&index, shape)]))
-        };
-        let period: Vec<E::Scalar> = plain.elements(shape.len()).map(number).collect();
+        let number = |at: Option<usize>| E::Scalar::number(at.map_or(0.0, |at| values[at]));
+        let period: Vec<E::Scalar> = plain.positions(shape).into_iter().map(number).collect();
         let plains = in_parts(&period, self.slots);
         let parts = self.side_by_side(layout.parts(self.slots), |part| {
             let a = x.part(part, self.slots);

@@ -167,8 +167,8 @@ impl<E: Shared> Lowering<'_, E> {
 
     /// A number in all slots without an element, which hold zeros.
     fn filled(&self, x: &Value<E::Ciphertext>, shape: &[usize], number: f64) -> Result<Value<E::Ciphertext>> {
-        let value = |index: Option<Vec<usize>>| E::Scalar::number(if index.is_some() { 0.0 } else { number });
-        let period: Vec<E::Scalar> = x.layout.elements(shape.len()).map(value).collect();
+        let value = |at: Option<usize>| E::Scalar::number(if at.is_some() { 0.0 } else { number });
+        let period: Vec<E::Scalar> = x.layout.positions(shape).into_iter().map(value).collect();
         let plains = in_parts(&period, self.slots);
         let parts = self.side_by_side(x.parts.len(), |part| {
             let a = &x.parts[part];

@@ -1,6 +1,6 @@
 //! Where the elements of an array lie in the slots of ciphertexts.
 
-use crate::graph::shape::index_of;
+use crate::graph::shape::{index_of, sums_of_strides};
 
 /// The arrangement of an array in slots.
 ///
@@ -204,6 +204,26 @@ impl Layout {
         })
     }
 
+    /// The same by positions in row-major order, of an array of this shape.
+    pub(crate) fn positions(&self, shape: &[usize]) -> Vec<Option<usize>> {
+        let mut positions = vec![Some(0)];
+        for dimension in &self.dimensions {
+            let stride = dimension.axis.map_or(0, |axis| shape[axis + 1..].iter().product());
+            let held = if dimension.fill == Fill::Copies { dimension.size } else { dimension.length };
+            let within = positions.clone();
+            for i in 1..dimension.size {
+                positions.extend(within.iter().map(|position| position.filter(|_| i < held).map(|at| at + i * stride)));
+            }
+        }
+        positions
+    }
+
+    /// The first addresses of all elements of an array of this shape, in row-major order.
+    pub(crate) fn addresses(&self, shape: &[usize]) -> Vec<usize> {
+        let stride = |axis: usize| self.find(axis).map_or(0, |at| self.stride(at));
+        sums_of_strides(shape, &(0..shape.len()).map(stride).collect::<Vec<_>>())
+    }
+
     /// The first address of an element.
     pub(crate) fn address(&self, index: &[usize]) -> usize {
         let (mut address, mut stride) = (0, 1);
@@ -230,6 +250,7 @@ fn cut(dimension: Dimension, size: usize, rest: &mut Vec<Dimension>) -> Option<D
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::shape::{indices, position_of};
 
     const KEEP: fn(Fill, Fill) -> Fill = |a, _| a;
 
@@ -242,6 +263,18 @@ mod tests {
         for (address, index) in layout.elements(3).enumerate() {
             assert_eq!(index.is_some(), address % 4 < 3);
             assert!(index.is_none_or(|index| layout.address(&index) == address));
+        }
+        let copies = Dimension::without_axis(2, Fill::Copies);
+        let unknown = Dimension::without_axis(2, Fill::Unknown);
+        let (rows, columns) = (layout.dimensions[0], layout.dimensions[1]);
+        for dimensions in
+            [vec![], vec![rows, columns], vec![columns, copies, rows], vec![unknown, rows, copies, columns]]
+        {
+            let (layout, shape) = (Layout { dimensions }, [3, 1, 4]);
+            let positions: Vec<_> = layout.elements(3).map(|index| index.map(|i| position_of(&i, &shape))).collect();
+            assert_eq!(layout.positions(&shape), positions);
+            let addresses: Vec<_> = indices(&shape).map(|index| layout.address(&index)).collect();
+            assert_eq!(layout.addresses(&shape), addresses);
         }
     }
 

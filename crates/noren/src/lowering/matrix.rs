@@ -171,7 +171,8 @@ impl<E: Shared> Lowering<'_, E> {
             let (group, h) = (&groups[work / blocks], work % blocks);
             let mut sum = None;
             for (g, &part) in group.iter().enumerate().filter(|(g, _)| g * spread.within < rows) {
-                let product = maps[h][g].blocks(self.ev, &x.parts[part])?;
+                let x = &x.parts[part];
+                let product = self.prepared(at, &maps[h][g], x)?.blocks(self.ev, x)?;
                 sum = Some(match sum {
                     None => product,
                     Some(sum) => self.ev.add(&sum, &product)?,
@@ -246,7 +247,7 @@ impl<E: Shared> Lowering<'_, E> {
             diagonals.entry(k).or_insert_with(|| vec![E::Scalar::ZERO; dimension])[address] = E::Scalar::ONE;
         }
         let map = LinearMap::from_diagonals(dimension, diagonals)?;
-        let parts = vec![map.apply(self.ev, &x.parts[0])?];
+        let parts = vec![self.prepared(at, &map, &x.parts[0])?.apply(self.ev, &x.parts[0])?];
         Ok(self.made(parts, target.clone(), x.bounds.hull(Interval::point(0.0))))
     }
 }

@@ -12,6 +12,7 @@
 //! | `functions`, `comparisons`, `signs` | polynomials and smooth functions; comparisons by polynomials of signs |
 //! | `decisions` | comparisons that are decided in place of polynomials |
 //! | `orders` | sorting, and the places of the largest |
+//! | `kept` | encoded matrices, from one run to the next |
 //! | `recording` | a dry run: views of inputs, levels, keys, counts |
 //! | `error` | [`CompileError`]: what a graph asks for and does not get |
 
@@ -21,6 +22,7 @@ mod elementwise;
 pub(crate) mod error;
 mod functions;
 mod gather;
+pub(crate) mod kept;
 pub(crate) mod layout;
 mod matrix;
 pub(crate) mod nodes;

@@ -5,12 +5,14 @@ use std::sync::{Arc, Mutex};
 
 use noren_rlwe::error::{Error, Result};
 
+use crate::circuits::linear::{LinearMap, PreparedMap};
 use crate::graph::dag::Graph;
 use crate::graph::interval::Interval;
 use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
 use crate::graph::shape::size;
 use crate::lowering::decisions::Decide;
 use crate::lowering::error::CompileError;
+use crate::lowering::kept::KeptBy;
 use crate::lowering::layout::{Fill, Layout};
 use crate::lowering::number::Number;
 use crate::lowering::signs::Signs;
@@ -51,11 +53,14 @@ impl Approximations {
 
 /// An evaluator whose vectors threads share.
 pub(crate) trait Shared:
-    SlotEvaluator<Scalar: Number, Ciphertext: Send + Sync, Plaintext: Send + Sync> + Sync
+    SlotEvaluator<Scalar: Number, Ciphertext: Send + Sync, Plaintext: Send + Sync, Factor: Send + Sync> + Sync
 {
 }
 
-impl<E> Shared for E where E: SlotEvaluator<Scalar: Number, Ciphertext: Send + Sync, Plaintext: Send + Sync> + Sync {}
+impl<E> Shared for E where
+    E: SlotEvaluator<Scalar: Number, Ciphertext: Send + Sync, Plaintext: Send + Sync, Factor: Send + Sync> + Sync
+{
+}
 
 /// A result of a function: its ciphertexts, and where its elements lie.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,6 +84,8 @@ pub(crate) struct Lowering<'a, E: SlotEvaluator> {
     consumers: Vec<Vec<usize>>,
     /// What decides comparisons, in place of polynomials of signs.
     pub(super) decider: Option<&'a dyn Decide<E::Ciphertext>>,
+    /// The matrices that are encoded already, if they are kept.
+    kept: Option<&'a KeptBy<E>>,
 }
 
 impl<'a, E: Shared> Lowering<'a, E> {
@@ -91,12 +98,17 @@ impl<'a, E: Shared> Lowering<'a, E> {
         source: &'a mut dyn Source<E::Ciphertext>,
     ) -> Self {
         let (signs, consumers) = (Mutex::default(), graph.consumers());
-        Self { ev, graph, slots, approximations, source, signs, consumers, decider: None }
+        Self { ev, graph, slots, approximations, source, signs, consumers, decider: None, kept: None }
     }
 
     /// The same, whose comparisons are decided, if something decides them.
     pub(crate) fn with_decider(self, decider: Option<&'a dyn Decide<E::Ciphertext>>) -> Self {
         Self { decider, ..self }
+    }
+
+    /// The same with matrices that are kept from one run to the next.
+    pub(crate) fn with_kept(self, kept: Option<&'a KeptBy<E>>) -> Self {
+        Self { kept, ..self }
     }
 
     /// Runs all nodes that an output depends on; `done` hears of the ciphertexts of each.
@@ -128,6 +140,19 @@ impl<'a, E: Shared> Lowering<'a, E> {
         }
         let outputs = self.graph.outputs().to_vec();
         outputs.into_iter().map(|at| self.output(at, &results)).collect()
+    }
+
+    /// A matrix of a node, encoded for a vector.
+    pub(super) fn prepared(
+        &self,
+        node: usize,
+        map: &LinearMap<E::Scalar>,
+        x: &E::Ciphertext,
+    ) -> Result<Arc<PreparedMap<E::Factor>>> {
+        match self.kept {
+            Some(kept) => kept.prepared(node, self.ev, map, x),
+            None => map.prepare(self.ev, x).map(Arc::new),
+        }
     }
 
     /// The result of a node, with its range told to the evaluator where every slot holds an element.

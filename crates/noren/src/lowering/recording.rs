@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use noren_rlwe::error::{Error, Result};
 
-use crate::circuits::recorder::{Blank, CircuitUsage, Counts, Recorder};
+use crate::circuits::recorder::{Blank, CircuitUsage, Counts, Recorder, Terms};
 use crate::circuits::renewing::{Planned, Renewable, Renewal, Renewing};
 use crate::graph::dag::Graph;
 use crate::lowering::decisions::{Decide, Decided};
+use crate::lowering::kept::KeptBy;
 use crate::lowering::layout::Layout;
 use crate::lowering::nodes::{Approximations, Lowering, Shared, Source};
 use crate::lowering::number::Number;
@@ -25,8 +26,8 @@ pub(crate) struct Recording {
     pub(crate) layouts: Vec<Layout>,
     /// The levels and keys.
     pub(crate) usage: CircuitUsage,
-    /// The most ciphertexts that are added up, one sum after the other, before a multiplication or in the end.
-    pub(crate) terms: f64,
+    /// The most ciphertexts that are added up.
+    pub(crate) terms: Terms,
     /// What each node does, for the nodes that do something.
     pub(crate) steps: Vec<Step>,
     /// The values that are decided.
@@ -66,7 +67,7 @@ impl Recording {
             |part| fresh - recorder.level(part),
             || (recorder.usage().counts, 0),
         )?;
-        let (usage, terms) = (recorder.usage(), recorder.most_terms());
+        let (usage, terms) = (recorder.usage(), recorder.terms());
         Ok(Self { slots, views: source.views, layouts, usage, terms, steps, decided: 0, switches: 0 })
     }
 
@@ -95,7 +96,7 @@ impl Recording {
             |part| levels - planned.left(&recorder, part.best()),
             || (recorder.usage().counts, planned.count() + switches()),
         )?;
-        let (usage, terms) = (recorder.usage(), recorder.most_terms());
+        let (usage, terms) = (recorder.usage(), recorder.terms());
         let (decided, switches) = (counted.decided.load(Ordering::Relaxed), switches());
         Ok(Self { slots, views: source.0.views, layouts, usage, terms, steps, decided, switches })
     }
@@ -128,7 +129,10 @@ impl Run<'_> {
         done: impl Fn() -> (Counts, usize),
     ) -> Result<(Vec<Step>, Vec<Layout>)> {
         let (mut steps, mut before) = (Vec::new(), (Counts::default(), 0));
+        // As on a server, which encodes a matrix once.
+        let kept = KeptBy::<E>::default();
         let lowering = Lowering::new(ev, self.graph, self.slots, self.approximations, source).with_decider(decider);
+        let lowering = lowering.with_kept(Some(&kept));
         let outputs = lowering.run(|node, parts, _| {
             let after = done();
             let depth = parts.iter().map(&depth).max().unwrap_or(0);

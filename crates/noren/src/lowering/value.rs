@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::graph::interval::Interval;
-use crate::graph::shape::position_of;
 use crate::lowering::layout::Layout;
 
 /// An array in ciphertexts.
@@ -87,13 +86,12 @@ impl View {
     /// The slots of all ciphertexts, of `slots` slots each.
     pub(crate) fn pack(&self, elements: &[f64], slots: usize) -> Vec<Vec<f64>> {
         let padding = self.free.padding();
-        let element = |index: Option<Vec<usize>>| {
-            let Some(index) = index else { return padding };
-            let at = position_of(&index, &self.shape);
+        let element = |at: Option<usize>| {
+            let Some(at) = at else { return padding };
             let at = self.free.positions.as_ref().map_or(at as i64, |positions| positions[at]);
             usize::try_from(at).map_or(0.0, |at| elements[at])
         };
-        let period: Vec<f64> = self.layout.elements(self.shape.len()).map(element).collect();
+        let period: Vec<f64> = self.layout.positions(&self.shape).into_iter().map(element).collect();
         let mut parts = in_parts(&period, slots);
         parts.truncate(self.layout.parts(slots));
         parts

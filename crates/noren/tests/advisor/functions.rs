@@ -1,9 +1,10 @@
 //! Workloads as functions: their graphs compute what they say, and what is advised compiles and keeps its promise.
 
 use noren::Seed;
-use noren::advisor::{Computation, Values, Workload};
+use noren::advisor::{Computation, Scheme, Values, Workload};
+use noren::compiler::{Client, Server};
 
-use crate::{integer, real};
+use crate::{advice, integer, real};
 
 /// Numbers of one instance after another, and the results that are expected of each instance.
 fn check(workload: &Workload, numbers: impl Fn(usize) -> f64, expected: impl Fn(&[Vec<f64>]) -> Vec<f64>) {
@@ -53,8 +54,9 @@ fn graphs_compute_what_workloads_say() {
     check(&integer(Computation::Table { inputs: 1 }, 8, 8), byte, |row| vec![modulo(7.0 * row[0][0], 256.0)]);
     let both = |row: &[Vec<f64>]| vec![modulo(row[0][0] + 7.0 * row[1][0], 256.0)];
     check(&integer(Computation::Table { inputs: 2 }, 8, 8), byte, both);
-    let quotient = |row: &[Vec<f64>]| vec![(row[0][0] / (row[1][0] + 1.0)).floor()];
-    check(&integer(Computation::Table { inputs: 2 }, 15, 15), byte, quotient);
+    let remainder =
+        |row: &[Vec<f64>]| vec![modulo(row[0][0] * row[0][0] + 7.0 * row[1][0], row[0][0] + row[1][0] + 1.0)];
+    check(&integer(Computation::Table { inputs: 2 }, 15, 15), byte, remainder);
     check(&integer(Computation::Compare, 8, 1), byte, |row| vec![f64::from(u8::from(row[0][0] < row[1][0]))]);
 }
 
@@ -81,5 +83,22 @@ fn what_is_advised_compiles() {
     ] {
         let error = workload.graph().map(|_| ()).expect_err("too large").to_string();
         assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn candidates_run_as_they_are_advised() {
+    let table = Workload { instances: 4096, ..integer(Computation::Table { inputs: 1 }, 4, 4) };
+    let advice = advice(&table);
+    for scheme in [Scheme::Bgv, Scheme::Bfv] {
+        let candidate = advice.candidates.iter().find(|candidate| candidate.scheme == scheme).expect("a candidate");
+        let program = candidate.compiled.program();
+        let client = Client::generate(program.clone(), &Seed::from_bytes([1; 32])).expect("a key");
+        let keys = client.server_keys(&Seed::from_bytes([2; 32])).expect("keys");
+        let inputs = [(0..4096).map(|k| f64::from(k % 16)).collect::<Vec<f64>>()];
+        let request = client.encrypt(&inputs, Seed::from_bytes([3; 32])).expect("a request");
+        let reply = Server::new(&program, &keys).and_then(|server| server.run(&request)).expect("a reply");
+        let expected: Vec<f64> = inputs[0].iter().map(|x| 7.0 * x % 16.0).collect();
+        assert_eq!(client.decrypt(&reply).expect("values").values, [expected], "{scheme}");
     }
 }

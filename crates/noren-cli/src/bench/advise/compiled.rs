@@ -1,6 +1,6 @@
-//! Workloads that the compiler has plans for.
+//! The compiled function of a candidate, measured.
 
-use noren::advisor::{Compiled, Scheme};
+use noren::advisor::Scheme;
 use noren::compiler::{Client, Server};
 use noren::graph::{Element, Graph};
 
@@ -8,13 +8,21 @@ use crate::bench::advise::step::Step;
 use crate::bench::ckks::seed;
 use crate::failure::Failure;
 
+/// Candidates whose predicted time is longer are not measured.
+const LONGEST_SECONDS: f64 = 60.0;
+
 /// Keys, encryption, the function and decryption of all runs, each timed.
-pub(super) fn run(step: &Step<'_>, compiled: &Compiled) -> Result<(), Failure> {
+pub(super) fn run(step: &Step<'_>) -> Result<(), Failure> {
     if matches!(step.candidate.scheme, Scheme::CkksBootstrapping | Scheme::CkksSwitching) {
         step.run.warn("bootstraps and comparisons by switching are measured by suites of their own");
         return Ok(());
     }
-    let (price, program) = (&step.candidate.price, compiled.program());
+    if step.candidate.price.server_seconds > LONGEST_SECONDS {
+        step.run.warn("candidates that take longer than a minute are not measured");
+        return Ok(());
+    }
+    let (price, compiled) = (&step.candidate.price, &step.candidate.compiled);
+    let program = compiled.program();
     let graph = program.graph();
     let client = Client::generate(program.clone(), &seed(0))?;
     let generate = || client.server_keys(&seed(1));

@@ -4,14 +4,12 @@
 //! `decrypt`), and what was predicted for it. Results are compared with the same computation in clear.
 
 mod compiled;
-mod integers;
 mod step;
-mod torus;
 mod workloads;
 
 use std::cell::Cell;
 
-use noren::advisor::{Advice, Candidate, Limits, Plan, Scheme, Workload, advise};
+use noren::advisor::{Advice, Candidate, Limits, Workload, advise};
 use noren::cost::Party;
 
 use crate::bench::advise::step::Step;
@@ -64,7 +62,7 @@ pub(super) fn run(run: &Run<'_>, asked: &Asked) -> Result<(), Failure> {
     match place {
         Some(place) => {
             let (candidate, memory) = (&candidates[place], Cell::default());
-            measure_here(&Step { run, number, workload, candidate, place, threads, memory })
+            compiled::run(&Step { run, number, workload, candidate, place, threads, memory })
         }
         None => {
             let number = number.to_string();
@@ -73,22 +71,5 @@ pub(super) fn run(run: &Run<'_>, asked: &Asked) -> Result<(), Failure> {
             };
             (0..candidates.len()).try_for_each(apart)
         }
-    }
-}
-
-fn measure_here(step: &Step<'_>) -> Result<(), Failure> {
-    if matches!(&step.candidate.plan, Plan::Integers(_, circuit, _) if circuit.domain > 0) {
-        step.run.warn("functions as polynomials modulo t are measured by the tests of the advisor");
-        return Ok(());
-    }
-    match &step.candidate.plan {
-        Plan::Compiled(way) => compiled::run(step, way),
-        Plan::Integers(parameters, circuit, draft) if step.candidate.scheme == Scheme::Bgv => {
-            integers::run::<noren::bgv::Bgv>(step, parameters, *circuit, draft)
-        }
-        Plan::Integers(parameters, circuit, draft) => {
-            integers::run::<noren::bfv::Bfv>(step, parameters, *circuit, draft)
-        }
-        Plan::Torus(draft) => torus::run(step, draft),
     }
 }

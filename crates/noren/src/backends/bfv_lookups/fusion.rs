@@ -10,7 +10,7 @@ use crate::backends::bfv_lookups::functions::{Atom, Composed, Form, Functions, O
 use crate::graph::dag::Graph;
 use crate::graph::interval::Interval;
 use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
-use crate::graph::shape::{broadcast_positions, indices, position_of, size, without};
+use crate::graph::shape::{broadcast_positions, positions_without, size};
 use crate::lookup::MODULUS;
 use crate::lowering::error::CompileError;
 
@@ -155,10 +155,8 @@ impl Fusion {
                 Ok(results)
             }
             Operation::Reduce(kind, of, axes) => {
-                let shape = &graph.node(*of).shape;
                 let mut results: Vec<Option<Form>> = vec![None; count];
-                for (index, x) in indices(shape).zip(&forms[*of]) {
-                    let to = position_of(&without(&index, axes), &node.shape);
+                for (to, x) in positions_without(&graph.node(*of).shape, axes).into_iter().zip(&forms[*of]) {
                     results[to] = Some(match results[to].take() {
                         None => x.clone(),
                         Some(total) if *kind == Reduction::Sum => self.sum(graph, at, total, x, 1)?,

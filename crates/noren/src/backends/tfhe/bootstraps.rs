@@ -13,6 +13,9 @@ use crate::schemes::tfhe::Encoding;
 /// The bits of a digit.
 const DIGIT_BITS: u32 = 2;
 
+/// The most terms of a sum whose circuit is made: more are added in groups, and so are their sums.
+pub(super) const MOST_TERMS: usize = 512;
+
 /// Bootstraps, and how many rounds of them follow one another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Rounds {
@@ -48,7 +51,7 @@ impl Rounds {
 }
 
 /// The bootstraps of a node: those of its operations on integers that come from encryption, as
-/// [`radix::Operation::cost`] counts them. Casts, and the circuit bootstraps of tables, are not counted.
+/// [`radix::Operation::cost`] counts them. Casts are not counted.
 ///
 /// # Errors
 /// None of graphs that columns evaluate.
@@ -61,6 +64,15 @@ pub(super) fn bootstraps(graph: &Graph, types: &Types, encoding: Encoding, at: u
     let cost = |operation: radix::Operation| -> Result<Rounds> {
         let cost = operation.cost(bits, shape)?;
         Ok(Rounds { bootstraps: cost.bootstraps, rounds: cost.rounds })
+    };
+    let sum = |terms: usize| {
+        let (mut left, mut all) = (terms, Rounds::default());
+        while left > MOST_TERMS {
+            let groups = left.div_ceil(MOST_TERMS);
+            all = all.then(cost(radix::Operation::Sum(left.div_ceil(groups)))?.side_by_side(groups));
+            left = groups;
+        }
+        Ok::<_, Error>(if left > 1 { all.then(cost(radix::Operation::Sum(left))?) } else { all })
     };
     let none = Rounds::default();
     let gate = Rounds { bootstraps: 1, rounds: 1 };
@@ -99,13 +111,13 @@ pub(super) fn bootstraps(graph: &Graph, types: &Types, encoding: Encoding, at: u
             let entry =
                 matrix.iter().fold(0.0, |most: f64, entry| if entry.abs() > most.abs() { *entry } else { most });
             let product = known_cost(Binary::Mul, entry, element, &cost)?;
-            product.side_by_side(rows).then(if rows > 1 { cost(radix::Operation::Sum(rows))? } else { none })
+            product.side_by_side(rows).then(sum(rows)?)
         }
         Operation::Reduce(kind, of, _) => {
             let terms = size(&graph.node(*of).shape).unwrap_or(0) / count.max(1);
             match kind {
                 _ if terms < 2 => none,
-                Reduction::Sum => cost(radix::Operation::Sum(terms))?,
+                Reduction::Sum => sum(terms)?,
                 _ if element == Element::Bool => gate.of_pairs(terms),
                 kind => cost(binary(kind.binary(), signed))?.of_pairs(terms),
             }
@@ -127,7 +139,8 @@ pub(super) fn bootstraps(graph: &Graph, types: &Types, encoding: Encoding, at: u
             let digits = types.result(at).bits().map_or(1, |bits| bits as usize / DIGIT_BITS as usize);
             Rounds { bootstraps: digits.div_ceil(shared), rounds: 1 }
         }
-        Operation::Table { .. } => none,
+        // Circuit bootstraps of digits, which fail no more often than others.
+        Operation::Table { .. } => Rounds { bootstraps: bits / DIGIT_BITS as usize, rounds: 1 },
     };
     Ok(each.side_by_side(count))
 }

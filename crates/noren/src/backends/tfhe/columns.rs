@@ -2,16 +2,15 @@
 
 use noren_rlwe::error::{Error, Result};
 
-use crate::backends::tfhe::widths::{Form, Types, form, travelling, turned, whole_numbers};
+use crate::backends::tfhe::bootstraps::MOST_TERMS;
+use crate::backends::tfhe::tables::{Index, TABLE_BITS};
+use crate::backends::tfhe::widths::{Form, Types, form, sources, travelling, turned, whole_numbers};
 use crate::graph::dag::Graph;
 use crate::graph::operation::{self, Operation, Reduction, Unary};
-use crate::graph::shape::{broadcast_positions, indices, position_of, size, without};
+use crate::graph::shape::{broadcast_positions, positions_without, size};
 use crate::lowering::error::CompileError;
 use crate::programs::columns::{self, Binary, Column, ColumnEvaluator, ColumnLookup, Element};
 use crate::radix::Comparison;
-
-/// The most bits of an integer that a table is looked up for.
-const TABLE_BITS: u32 = 8;
 
 /// An operand: numbers in clear, or a column.
 #[derive(Clone)]
@@ -57,8 +56,14 @@ fn check_type(graph: &Graph, at: usize) -> Result<()> {
 fn check_node(graph: &Graph, at: usize) -> Result<()> {
     check_type(graph, at)?;
     match &graph.node(at).operation {
-        Operation::Table { of, .. } if element_of(graph, *of)?.bits().unwrap_or(1) > TABLE_BITS => {
-            Err(refusal(graph, at, "tables of integers of 8 bits, such as those from 0 to 255"))
+        Operation::Table { .. } => {
+            let elements = Index::of(graph, at).map(|index| index.elements(graph)).unwrap_or_default();
+            match elements.iter().map(|element| element.bits().unwrap_or(0)).sum::<u32>() {
+                0..=TABLE_BITS => Ok(()),
+                bits => {
+                    Err(refusal(graph, at, &format!("tables of integers of {TABLE_BITS} bits together, not {bits}")))
+                }
+            }
         }
         Operation::Binary(kind, a, b)
             if kind.compares()
@@ -74,9 +79,8 @@ fn check_node(graph: &Graph, at: usize) -> Result<()> {
 
 /// Whether an output depends on a table that is looked up with circuit keys.
 pub(super) fn needs_circuit_keys(graph: &Graph, types: &Types) -> bool {
-    let needed = graph.needed();
     let is_table = |at: usize| matches!(graph.node(at).operation, Operation::Table { .. });
-    (0..needed.len()).any(|at| needed[at] && is_table(at) && !types.is_direct(at))
+    (0..graph.nodes().len()).any(|at| types.is_used(at) && is_table(at) && !types.is_direct(at))
 }
 
 /// Runs a graph on the columns of its inputs, in the order of the inputs.
@@ -85,12 +89,13 @@ pub(super) fn needs_circuit_keys(graph: &Graph, types: &Types) -> bool {
 /// As [`check`], and what the evaluator refuses.
 pub(super) fn run(graph: &Graph, types: &Types, ev: &ColumnEvaluator, inputs: &[Column]) -> Result<Vec<Column>> {
     check(graph)?;
-    let needed = graph.needed();
     let positions = graph.inputs();
     let mut results: Vec<Option<Operand>> = vec![None; graph.nodes().len()];
-    let mut left: Vec<usize> = graph.consumers().iter().map(Vec::len).collect();
+    let is_run = |&at: &usize| types.is_used(at);
+    let mut left = vec![0; results.len()];
+    (0..results.len()).filter(is_run).flat_map(|at| sources(graph, at)).for_each(|of| left[of] += 1);
     graph.outputs().iter().for_each(|&output| left[output] += 1);
-    for at in (0..results.len()).filter(|&at| needed[at]) {
+    for at in (0..results.len()).filter(is_run) {
         let run = Run { graph, ev, at, types, results: &results };
         let input = positions.iter().position(|&position| position == at);
         let result = match input {
@@ -101,7 +106,7 @@ pub(super) fn run(graph: &Graph, types: &Types, ev: &ColumnEvaluator, inputs: &[
             Operand::Column(column) => Operand::Column(ev.cast(&column, types.result(at))?),
             constant @ Operand::Constant(_) => constant,
         });
-        for operand in graph.node(at).operation.operands() {
+        for operand in sources(graph, at) {
             left[operand] -= 1;
             if left[operand] == 0 {
                 results[operand] = None;
@@ -147,17 +152,21 @@ impl Run<'_> {
             Operation::Reduce(kind, of, axes) => self.reduced(*kind, *of, axes)?,
             Operation::Polynomial(of, coefficients) => self.polynomial(*of, coefficients)?,
             Operation::Table { of, first, values, .. } => {
-                let [input, output] = [self.types.operands(self.at), self.types.result(self.at)];
+                let index = Index::of(self.graph, self.at).ok_or_else(|| refusal(self.graph, *of, "an index"))?;
+                let (inputs, output) = (index.elements(self.graph), self.types.result(self.at));
                 let last = values.len() - 1;
                 // Integers outside of the range do not occur, and have any value.
                 let value = |x: i128| values[usize::try_from(x - i128::from(*first)).unwrap_or(0).min(last)] as i128;
                 let clamp = |x: i128| output.wrapped(x.clamp(node.range.low as i128, node.range.high as i128));
+                let function = |parts: &[i128]| clamp(value(index.at(parts)));
                 let context = self.ev.digits().context();
                 let lookup = match self.types.is_direct(self.at) {
-                    true => ColumnLookup::direct(context, input, output, |x| clamp(value(x)))?,
-                    false => ColumnLookup::new(context, &[input], output, |x| clamp(value(x[0])))?,
+                    true => ColumnLookup::direct(context, &inputs, output, function)?,
+                    false => ColumnLookup::new(context, &inputs, output, function)?,
                 };
-                self.ev.lookup(&lookup, &[&self.spread(*of, input)?])?
+                let operands = index.terms.iter().zip(&inputs).map(|(&(of, _), &input)| self.spread(of, input));
+                let operands = operands.collect::<Result<Vec<_>>>()?;
+                self.ev.lookup(&lookup, &operands.iter().collect::<Vec<_>>())?
             }
             Operation::Input { .. } | Operation::Function { .. } | Operation::Sort(..) | Operation::ArgMax(..) => {
                 return Err(refusal(self.graph, self.at, "an operation on integers"));
@@ -275,19 +284,28 @@ impl Run<'_> {
         let (operand, node) = (self.graph.node(of), self.graph.node(self.at));
         let count = size(&node.shape).unwrap_or(0);
         let mut terms: Vec<Vec<usize>> = vec![Vec::new(); count];
-        for (position, index) in indices(&operand.shape).enumerate() {
-            terms[position_of(&without(&index, axes), &node.shape)].push(position);
+        for (position, to) in positions_without(&operand.shape, axes).into_iter().enumerate() {
+            terms[to].push(position);
         }
         let wide = self.types.operands(self.at);
         let column =
             |term: usize| self.picked(of, wide, &terms.iter().map(|term_of| term_of[term]).collect::<Vec<_>>());
         let columns = (0..terms[0].len()).map(column).collect::<Result<Vec<_>>>()?;
         match kind {
-            Reduction::Sum => self.ev.sum(&columns),
+            Reduction::Sum => self.sum(columns),
             Reduction::Product => self.ev.fold(Binary::Mul, &columns),
             Reduction::Maximum => self.ev.fold(Binary::Max, &columns),
             Reduction::Minimum => self.ev.fold(Binary::Min, &columns),
         }
+    }
+
+    /// The sum of columns, of many in groups.
+    fn sum(&self, mut columns: Vec<Column>) -> Result<Column> {
+        while columns.len() > MOST_TERMS {
+            let size = columns.len().div_ceil(columns.len().div_ceil(MOST_TERMS));
+            columns = columns.chunks(size).map(|group| self.ev.sum(group)).collect::<Result<_>>()?;
+        }
+        self.ev.sum(&columns)
     }
 
     /// Products of elements with numbers, added up.
@@ -307,7 +325,7 @@ impl Run<'_> {
         if terms.is_empty() {
             return self.ev.trivial(wide, &vec![0; outer * columns]);
         }
-        self.ev.sum(&terms)
+        self.sum(terms)
     }
 
     /// By Horner's scheme.

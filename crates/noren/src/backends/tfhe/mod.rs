@@ -5,6 +5,7 @@
 //! | `plan` | the backend and its plans |
 //! | `columns` | graphs on columns, by [`crate::programs::columns`] |
 //! | `widths` | the types that nodes are computed in |
+//! | `tables` | what tables are looked up of |
 //! | `gates` | functions of truth values as gates |
 //! | `bootstraps` | how many bootstraps nodes take on columns |
 //! | `price` | prices of circuits of lookups |
@@ -16,6 +17,7 @@ mod plan;
 pub(crate) mod price;
 #[cfg(test)]
 mod sets;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod widths;

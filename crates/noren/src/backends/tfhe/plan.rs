@@ -22,7 +22,7 @@ use crate::backends::tfhe::columns::{self, element_of};
 use crate::backends::tfhe::gates::of_truths;
 use crate::backends::tfhe::price::{BOOTSTRAPS_OF_CHOICE, TorusDraft};
 use crate::backends::tfhe::widths::Types;
-use crate::cost::price::{Party, Price};
+use crate::cost::price::{Left, Party, Price};
 use crate::graph::dag::Graph;
 use crate::graph::operation::Operation;
 use crate::graph::shape::size;
@@ -139,7 +139,7 @@ impl TfhePlan {
 
     /// The nodes that an output depends on.
     fn nodes(&self) -> impl Iterator<Item = usize> {
-        self.graph.needed().into_iter().enumerate().filter_map(|(at, needed)| needed.then_some(at))
+        (0..self.graph.nodes().len()).filter(|&at| self.types.is_used(at))
     }
 
     fn samples(&self, at: usize) -> Result<usize> {
@@ -152,8 +152,7 @@ impl TfhePlan {
         for at in self.nodes() {
             let node = self.graph.node(at);
             if matches!(node.operation, Operation::Table { .. }) && !self.types.is_direct(at) {
-                let digits = self.types.operands(at).digits(&self.parameters)? * size(&node.shape).unwrap_or(0);
-                rounds.push((1, BOOTSTRAPS_OF_CHOICE * digits as f64));
+                rounds.push((1, BOOTSTRAPS_OF_CHOICE * self.bootstraps(at)?.bootstraps as f64));
             } else if !matches!(node.operation, Operation::Constant { .. }) {
                 let found = self.bootstraps(at)?;
                 if found.rounds > 0 {
@@ -166,7 +165,6 @@ impl TfhePlan {
             rounds,
             inputs: self.graph.inputs().into_iter().map(|at| self.samples(at)).sum::<Result<usize>>()?,
             results: self.graph.outputs().iter().map(|&at| self.samples(at)).sum::<Result<usize>>()?,
-            runs: 1,
         })
     }
 
@@ -218,7 +216,8 @@ impl Plan for TfhePlan {
     }
 
     fn words(&self) -> String {
-        self.parameters.to_string()
+        let own = tfhe::PRESETS.iter().find(|preset| preset.spec == *self.parameters.spec());
+        own.map_or_else(String::new, |preset| format!("set {}, ", preset.name)) + &self.parameters.to_string()
     }
 
     fn security(&self) -> Security {
@@ -229,9 +228,18 @@ impl Plan for TfhePlan {
         self.draft()?.price(client, server)
     }
 
+    fn left(&self, client: &Party) -> Result<Option<Left>> {
+        self.draft()?.left(client).map(Some)
+    }
+
     fn log2_failure(&self) -> Result<Option<f64>> {
         let count: usize = self.nodes().map(|at| Ok(self.bootstraps(at)?.bootstraps)).sum::<Result<_>>()?;
-        Ok(Some(self.parameters.failure().log2 + libm::log2(count.max(1) as f64)))
+        // Circuit bootstraps of digits fail no more often than parameters allow.
+        let log2 = match columns::needs_circuit_keys(&self.graph, &self.types) {
+            true => self.parameters.spec().max_failure_log2,
+            false => self.parameters.failure().log2,
+        };
+        Ok(Some(log2 + libm::log2(count.max(1) as f64)))
     }
 
     fn outline(&self, _: Option<&Bounds>) -> Result<Outline> {

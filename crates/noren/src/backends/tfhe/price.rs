@@ -12,14 +12,12 @@ use crate::schemes::tfhe::{Grouping, Parameters, Preset};
 pub struct TorusDraft {
     /// The name of the set.
     pub set: &'static str,
-    /// Groups of rounds: how many rounds, and how many bootstraps in each, of one run.
+    /// Groups of rounds: how many rounds, and how many bootstraps in each.
     pub rounds: Vec<(usize, f64)>,
-    /// The samples that the client encrypts for one run.
+    /// The samples that the client encrypts.
     pub inputs: usize,
     /// The samples that it decrypts.
     pub results: usize,
-    /// How often the circuit runs; rounds of all runs are one batch.
-    pub runs: usize,
 }
 
 /// What a client makes and sends of a set whose keys are light, beside the set whose keys travel whole; `docs/tfhe.md` has the
@@ -77,7 +75,7 @@ const KEY_PART: u64 = 2 << 20;
 const WORD: u64 = size_of::<u64>() as u64;
 
 impl TorusDraft {
-    /// The price of all runs.
+    /// The price of a run.
     ///
     /// # Errors
     /// A set that there is not, or a machine on which no set was measured.
@@ -85,23 +83,21 @@ impl TorusDraft {
         let parameters = Preset::named(self.set)?.parameters()?;
         let (own, other) =
             (costs(&client.machine, self.set, client.threads)?, costs(&server.machine, self.set, server.threads)?);
-        let samples = |count: usize| count as f64 * self.runs as f64;
         let sample_bytes = (WORD * (parameters.torus().dimension() as u64 + 1)) as f64;
         let mut price = Price {
             keys_seconds: own.client_key * 1e-9,
-            encrypt_seconds: samples(self.inputs) * own.encrypt * 1e-9,
-            decrypt_seconds: samples(self.results) * own.decrypt * 1e-9,
+            encrypt_seconds: self.inputs as f64 * own.encrypt * 1e-9,
+            decrypt_seconds: self.results as f64 * own.decrypt * 1e-9,
             prepare_seconds: (other.server_key - other.client_key).max(0.0) * 1e-9,
             key_bytes: other.client_key_bytes,
-            input_bytes: SEED_BYTES + (samples(self.inputs) * WORD as f64) as u64,
-            result_bytes: (samples(self.results) * sample_bytes) as u64,
+            input_bytes: SEED_BYTES + self.inputs as u64 * WORD,
+            result_bytes: (self.results as f64 * sample_bytes) as u64,
             client_memory: PROCESS_BYTES + KEY_PART,
             ..Price::default()
         };
         for &(rounds, bootstraps) in &self.rounds {
-            let batch = bootstraps * self.runs as f64;
-            let seconds = batch * other.bootstrap(batch.ceil() as usize) * 1e-9;
-            price.add_part("bootstraps", rounds as f64 * batch, rounds as f64 * seconds);
+            let seconds = bootstraps * other.bootstrap(bootstraps.ceil() as usize) * 1e-9;
+            price.add_part("bootstraps", rounds as f64 * bootstraps, rounds as f64 * seconds);
         }
         let held = ((price.input_bytes / WORD) as f64 * sample_bytes) as u64;
         let expansion = LIGHT.iter().find(|light| light.set == self.set).map_or(0, |light| light.expansion_bytes);
@@ -114,12 +110,6 @@ impl TorusDraft {
     pub(crate) fn left(&self, client: &Party) -> Result<Left> {
         let secrets_seconds = costs(&client.machine, self.set, client.threads)?.encrypt * SECRETS * 1e-9;
         Ok(Left { secrets_seconds, memory: PROCESS_BYTES })
-    }
-
-    /// The bootstraps of all runs.
-    #[must_use]
-    pub fn bootstraps(&self) -> f64 {
-        self.rounds.iter().map(|&(rounds, each)| rounds as f64 * each).sum::<f64>() * self.runs as f64
     }
 }
 

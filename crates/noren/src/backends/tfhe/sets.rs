@@ -77,7 +77,7 @@ fn functions_of_truth_values_are_gates_and_no_more_of_them() {
         assert!(gates(&made) <= gates(&graph) + made.outputs().len(), "{made:?} of {graph:?}");
         if done % 400 == 0 {
             let plan = plan(&Arc::new(graph), &toy("tfhe"));
-            assert!(plan.words().starts_with("bits"), "{}", plan.words());
+            assert!(plan.words().starts_with("set TOY_BOOL, bits"), "{}", plan.words());
             assert_eq!(run(&plan, &inputs).values, made.evaluate(&inputs).expect("values"), "{made:?}");
         }
         done += 1;
@@ -134,7 +134,7 @@ fn a_table_of_two_bits_is_one_gate_and_one_of_a_bit_none() {
     let old = TfhePlan::new(&graph, digits);
     let [gate, lookup] = [&*plan, &old as &dyn Plan].map(|plan| plan.price(&party, &party).expect("a price"));
     assert!(gate.server_seconds < lookup.server_seconds && 3 * gate.key_bytes < lookup.key_bytes, "{gate:?}");
-    for (plan, words) in [(plan, "bits"), (Arc::new(old) as Arc<dyn Plan>, "2 + 2 bits")] {
+    for (plan, words) in [(plan, "set BOOL_128, bits"), (Arc::new(old) as Arc<dyn Plan>, "set 2_2, 2 + 2 bits")] {
         let again = Tfhe.read(&graph, &plan.record()).expect("its own record");
         assert!(again.words().starts_with(words), "{}", again.words());
         assert_eq!(again.record(), plan.record());

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::backends::tests::{plan, run, toy};
 use crate::backends::tfhe::columns::check;
+use crate::backends::tfhe::tables::Index;
 use crate::backends::tfhe::widths::{Form, Types, form};
 use crate::graph::shape::{broadcast_positions, indices, position_of, size, without};
 use crate::graph::{Binary, Element, Graph, Interval, Operation, Reduction, Unary};
@@ -78,7 +79,13 @@ impl Choice {
         use Binary::*;
         let ring = [Add, Sub, Mul, Mul, And, Or, Xor];
         let whole = [FloorDivide, Remainder, Minimum, Maximum, Less, LessEqual, Greater, Equal, NotEqual];
-        match self.below(20) {
+        match self.below(21) {
+            20 => {
+                let factor = self.constant(graph, 3);
+                let high = graph.push(Operation::Binary(Mul, a, factor), "");
+                let index = high.and_then(|high| graph.push(Operation::Binary(self.of(&[Add, Sub]), high, b), ""));
+                self.table(graph, index.unwrap_or(a))
+            }
             0..5 => Operation::Binary(self.of(&ring), a, b),
             5 => Operation::Binary(self.of(&ring), a, self.constant(graph, 12)),
             6 => Operation::Binary(self.of(&ring), self.constant(graph, 12), a),
@@ -107,16 +114,18 @@ impl Choice {
                 let matrix = (0..ELEMENTS * ELEMENTS).map(|_| self.number(9) - 40.0).collect();
                 Operation::MatMul { of: a, columns: ELEMENTS, matrix }
             }
-            _ if graph.node(a).range.magnitude() < 128.0 => {
-                let range = graph.node(a).range;
-                let values = (0..=(range.high - range.low) as usize).map(|_| self.number(12) - 100.0).collect();
-                Operation::Table { of: a, first: range.low as i64, values, element: Element::Integer }
-            }
-            _ => {
-                let coefficients = (0..4).map(|_| self.number(6) - 9.0).collect();
-                Operation::Polynomial(a, coefficients)
-            }
+            _ => self.table(graph, a),
         }
+    }
+
+    /// A table of a node, or of large ones a polynomial.
+    fn table(&mut self, graph: &Graph, of: usize) -> Operation {
+        let range = graph.node(of).range;
+        if range.magnitude() < 128.0 {
+            let values = (0..=(range.high - range.low) as usize).map(|_| self.number(12) - 100.0).collect();
+            return Operation::Table { of, first: range.low as i64, values, element: Element::Integer };
+        }
+        Operation::Polynomial(of, (0..4).map(|_| self.number(6) - 9.0).collect())
     }
 }
 
@@ -151,7 +160,7 @@ fn typed(graph: &Graph, inputs: &[Vec<f64>]) -> Vec<Vec<f64>> {
         };
         let input = positions.iter().position(|&position| position == at);
         let found: Vec<i128> = match &node.operation {
-            _ if !graph.needed()[at] => Vec::new(),
+            _ if !types.is_used(at) => Vec::new(),
             Operation::Input { .. } => inputs[input.expect("an input")].iter().map(|&x| x as i128).collect(),
             Operation::Constant { values, .. } => values.iter().map(|&x| x as i128).collect(),
             Operation::Gather { of, positions, .. } => {
@@ -198,8 +207,15 @@ fn typed(graph: &Graph, inputs: &[Vec<f64>]) -> Vec<Vec<f64>> {
                 };
                 own(*of).into_iter().map(value).collect()
             }
-            Operation::Table { of, first, values, .. } => {
-                own(*of).into_iter().map(|x| values[(x - i128::from(*first)) as usize] as i128).collect()
+            Operation::Table { first, values, .. } => {
+                let index = Index::of(graph, at).expect("a table");
+                let part = |of: usize| {
+                    let positions = broadcast_positions(&graph.node(of).shape, &node.shape);
+                    positions.into_iter().map(|from| results[of][from]).collect::<Vec<_>>()
+                };
+                let parts: Vec<Vec<i128>> = index.terms.iter().map(|&(of, _)| part(of)).collect();
+                let x = |k: usize| index.at(&parts.iter().map(|part| part[k]).collect::<Vec<_>>());
+                (0..parts[0].len()).map(|k| values[(x(k) - i128::from(*first)) as usize] as i128).collect()
             }
             other => panic!("{}", other.name()),
         };
@@ -220,8 +236,7 @@ fn no_bit_that_an_output_depends_on_is_left_out() {
         }
         assert_eq!(typed(&graph, &inputs), graph.evaluate(&inputs).expect("values"), "{graph:?} {inputs:?}");
         let types = Types::new(&graph);
-        let needed = graph.needed();
-        narrowed += usize::from((0..needed.len()).any(|at| needed[at] && !types.is_whole(at)));
+        narrowed += usize::from((0..graph.nodes().len()).any(|at| types.is_used(at) && !types.is_whole(at)));
     }
     assert!(narrowed > 2000, "{narrowed} functions with types that do not hold the ranges");
 }
@@ -234,10 +249,10 @@ fn random_functions_run_as_their_definition() {
         let operations = 2 + choice.below(4);
         let (graph, inputs) = choice.function(10, operations);
         let types = Types::new(&graph);
-        let needed = graph.needed();
-        let slow = |at: usize| needed[at] && types.operands(at).bits() > Some(16);
-        let is_narrow = (0..needed.len()).any(|at| needed[at] && !types.is_whole(at));
-        if check(&graph).is_err() || (0..needed.len()).any(slow) || !is_narrow {
+        let count = graph.nodes().len();
+        let slow = |at: usize| types.is_used(at) && types.operands(at).bits() > Some(16);
+        let is_narrow = (0..count).any(|at| types.is_used(at) && !types.is_whole(at));
+        if check(&graph).is_err() || (0..count).any(slow) || !is_narrow {
             continue;
         }
         let graph = Arc::new(graph);

@@ -6,6 +6,7 @@
 //! where the type holds the range of the node that is the value itself, and the node is *whole*. What uses a node that is not
 //! whole asks for w bits or fewer, and takes it in a type of w bits or fewer: no cast adds bits to it.
 
+use crate::backends::tfhe::tables::Index;
 use crate::graph::dag::Graph;
 use crate::graph::inference::LARGEST_INTEGER;
 use crate::graph::interval::Interval;
@@ -21,7 +22,7 @@ const WIDTHS: [u32; 4] = [8, 16, 32, 64];
 /// The bits of a digit: integers that are not negative are computed in as few digits as hold them.
 const DIGIT_BITS: u32 = 2;
 /// The most bits of integers whose tables are looked up by bootstraps of all digits together, without circuit bootstraps.
-const DIRECT_BITS: u32 = 4;
+pub(super) const DIRECT_BITS: u32 = 4;
 
 /// How an operation on two is computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,20 +50,24 @@ struct Typed {
     result: Element,
     operands: Element,
     whole: bool,
+    used: bool,
 }
 
 impl Types {
     /// Those of a graph that columns evaluate.
     pub(super) fn new(graph: &Graph) -> Self {
-        let needed = graph.needed();
-        let mut asked = vec![0; graph.nodes().len()];
-        graph.outputs().iter().for_each(|&output| asked[output] = WHOLE);
-        let types = (0..asked.len()).rev().map(|at| {
-            let typed = typed(graph, at, asked[at]);
-            if needed[at] {
+        let count = graph.nodes().len();
+        let (mut asked, mut used) = (vec![0; count], vec![false; count]);
+        for &output in graph.outputs() {
+            (asked[output], used[output]) = (WHOLE, true);
+        }
+        let types = (0..count).rev().map(|at| {
+            let typed = Typed { used: used[at], ..typed(graph, at, asked[at]) };
+            if typed.used {
                 for (of, bits) in asks(graph, at, typed) {
                     asked[of] = asked[of].max(bits);
                 }
+                sources(graph, at).into_iter().for_each(|of| used[of] = true);
             }
             typed
         });
@@ -76,7 +81,13 @@ impl Types {
         self.0[at].result
     }
 
-    /// The type that it takes its operands in: that of its result, unless whole operands need more bits.
+    /// Whether an output depends on it as functions are computed here: tables are looked up of the terms of an index.
+    pub(super) fn is_used(&self, at: usize) -> bool {
+        self.0[at].used
+    }
+
+    /// The type that it takes its operands in: that of its result, unless whole operands need more bits. Of a table one with the
+    /// bits of all.
     pub(super) fn operands(&self, at: usize) -> Element {
         self.0[at].operands
     }
@@ -103,7 +114,7 @@ pub(super) fn travelling(range: Interval) -> Element {
 }
 
 /// The narrowest type that holds an interval: without signs one of whole digits.
-fn holding(range: Interval) -> Element {
+pub(super) fn holding(range: Interval) -> Element {
     match travelling(range) {
         Element::Unsigned(most) => {
             let bits = 64 - (range.high as u64).leading_zeros();
@@ -172,10 +183,16 @@ fn typed(graph: &Graph, at: usize, asked: u32) -> Typed {
             Element::Bool
         }
         Operation::Reduce(Reduction::Maximum | Reduction::Minimum, ..) => holding(hull),
-        Operation::Table { of, .. } => holding(graph.node(*of).range),
+        Operation::Table { .. } => {
+            let elements = Index::of(graph, at).map(|index| index.elements(graph)).unwrap_or_default();
+            match elements[..] {
+                [element] => element,
+                _ => Element::Unsigned(elements.iter().map(|element| element.bits().unwrap_or(0)).sum()),
+            }
+        }
         _ => result,
     };
-    Typed { result, operands, whole: is_truth(node) || holding(node.range).bits() <= result.bits() }
+    Typed { result, operands, used: true, whole: is_truth(node) || holding(node.range).bits() <= result.bits() }
 }
 
 /// By how many bits a node moves its operand to higher places, if by a number: what it is computed in holds that.
@@ -183,6 +200,14 @@ fn amount(graph: &Graph, at: usize) -> Option<f64> {
     match graph.node(at).operation {
         Operation::Binary(Binary::ShiftLeft, _, by) => graph.number(by),
         _ => None,
+    }
+}
+
+/// The nodes that a node is computed from.
+pub(super) fn sources(graph: &Graph, at: usize) -> Vec<usize> {
+    match Index::of(graph, at) {
+        Some(index) => index.terms.into_iter().map(|(of, _)| of).collect(),
+        None => graph.node(at).operation.operands(),
     }
 }
 
@@ -207,6 +232,7 @@ fn asks(graph: &Graph, at: usize, typed: Typed) -> Vec<(usize, u32)> {
         | Operation::MatMul { of, .. }
         | Operation::Reduce(Reduction::Sum | Reduction::Product, of, _)
         | Operation::Polynomial(of, _) => vec![(*of, low)],
+        Operation::Table { .. } => sources(graph, at).into_iter().map(|of| (of, WHOLE)).collect(),
         operation => operation.operands().into_iter().map(|of| (of, WHOLE)).collect(),
     }
 }

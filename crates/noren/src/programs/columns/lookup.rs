@@ -65,15 +65,15 @@ impl ColumnLookup {
     /// As [`ColumnLookup::new`].
     pub(crate) fn direct(
         context: &Context,
-        input: Element,
+        inputs: &[Element],
         output: Element,
-        function: impl Fn(i128) -> i128,
+        function: impl Fn(&[i128]) -> i128,
     ) -> Result<Self> {
         let parameters = context.parameters();
-        let word = |x: u64| output.word(function(input.of_word(x.into())));
-        let (digits, outputs) = (input.digits(parameters)?, output.digits(parameters)?);
-        let tables = Tables::Large(LargeLookup::together(context, digits, outputs, word)?);
-        Ok(Self { inputs: vec![input], output, tables })
+        let word = |x: u64| output.word(function(&split(inputs, x)));
+        let digits = inputs.iter().map(|input| input.digits(parameters)).sum::<Result<usize>>()?;
+        let tables = Tables::Large(LargeLookup::together(context, digits, output.digits(parameters)?, word)?);
+        Ok(Self { inputs: inputs.to_vec(), output, tables })
     }
 
     /// The tables of a function of elements of these kinds, whose values are elements of `output`.
