@@ -6,9 +6,8 @@ use std::hint::black_box;
 
 use noren::Complex64;
 use noren::circuits::trace::Unrolling;
-use noren::ckks::{
-    Ciphertext, Context, CostModel, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Parameters,
-};
+use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Parameters};
+use noren::cost::Party;
 use noren::schemes::costs::RotationCosts;
 
 use crate::bench::ckks::seed;
@@ -17,6 +16,7 @@ use crate::bench::measure::{self, Timing};
 use crate::bench::record::Record;
 use crate::bench::run::Run;
 use crate::bench::shape::Shape;
+use crate::calibrate;
 use crate::failure::Failure;
 use crate::machine;
 
@@ -102,15 +102,17 @@ pub(super) fn run(run: &Run<'_>, shape: Shape, grid: &Grid) -> Result<(), Failur
     let contexts: noren::Result<Vec<Context>> =
         run.threads.iter().map(|&threads| Context::with_threads(parameters.clone(), Some(threads))).collect();
     let contexts = contexts?;
+    let calibrated = calibrate::machine(None)?;
     for &level in &grid.levels {
         // Keys for this level: what a program that sums at this level would ask for, and no more memory.
         let generate = |rotations: Vec<isize>| {
             let request = KeyRequest { rotations, level: Some(level), ..KeyRequest::default() };
             Context::new(parameters.clone())?.generate_keys(seed(0), &request)
         };
-        let measured = |context| CostModel::measure(context, level)?.rotations(&parameters, level);
-        let measured: Vec<RotationCosts> = contexts.iter().map(measured).collect::<noren::Result<_>>()?;
-        let fixed = CostModel::default().rotations(&parameters, level)?;
+        let costs = |party: Party| party.rotations(parameters.rlwe(), level + 1);
+        let measured = |&threads: &usize| costs(Party { machine: calibrated.clone(), threads });
+        let measured: Vec<RotationCosts> = run.threads.iter().map(measured).collect::<noren::Result<_>>()?;
+        let fixed = costs(Party::reference())?;
         let ways = grid.ways(&fixed, parameters.max_slots())?;
         let mut cells = Vec::new();
         for way in &ways {

@@ -4,7 +4,8 @@ use std::fmt;
 use std::path::Path;
 
 use noren::Resources;
-use noren::bootstrapping::{BootstrapPlan, Footprint, Mode, Parameters, Preset, measure};
+use noren::bootstrapping::{BootstrapPlan, Footprint, Mode, Parameters, Preset};
+use noren::cost::{Machine, Party};
 use noren::error::short_fingerprint;
 use serde::Serialize;
 
@@ -110,7 +111,7 @@ impl Report {
         let mode = wanted.mode;
         mode.check(parameters)?;
         let time = |threads| {
-            let seconds = plan.seconds(mode, &measure(parameters, Some(threads))?)?;
+            let seconds = plan.seconds(mode, &Party::new(Machine::without_measuring(), threads))?;
             Ok(Expected { threads, seconds })
         };
         let mut threads = vec![1, rayon::current_num_threads()];

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use noren::Resources;
 use noren::bootstrapping::{
     BootstrapKeyFile, BootstrapKeys, BootstrapPlan, Footprint, Mode, Parameters, Preset, Progress, expanded_bytes,
-    measure,
 };
 use noren::ckks::KeyRequest;
+use noren::cost::{Machine, Party};
 use noren::wire::{Limits, Object};
 use noren_rlwe::wire::file::directory_of;
 use pyo3::prelude::*;
@@ -166,7 +166,8 @@ impl PyBootstrapPlan {
         self.mode(mode).map(|mode| self.0.systematic_error(mode))
     }
 
-    /// About the seconds of one bootstrap on this machine, whose speed is measured in a fraction of a second.
+    /// About the seconds of one bootstrap, by the costs of the last ``noren calibrate`` of this machine, or else of the reference
+    /// machine with its kernels.
     ///
     /// mode: see ``precision_bits``. threads: how many of them, None for all of the machine.
     #[pyo3(signature = (mode = "real", *, threads = None))]
@@ -177,7 +178,8 @@ impl PyBootstrapPlan {
         #[pyo3(from_py_with = whole)] threads: Option<usize>,
     ) -> PyResult<f64> {
         let mode = self.mode(mode)?;
-        detached(py, || self.0.seconds(mode, &measure(self.0.parameters(), threads)?))
+        let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        detached(py, || self.0.seconds(mode, &Party::new(Machine::without_measuring(), threads)))
     }
 
     /// The keys by use and size: for each the name, count, limbs, special, digits, log_qp, bytes and disk_bytes.

@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use noren::Parallel;
 use noren::circuits::trace::Unrolling;
-use noren::ckks::{Ciphertexts, Context, CostModel, Decryptor, Encoder, KeyRequest};
+use noren::ckks::{Ciphertexts, Context, Decryptor, Encoder, KeyRequest};
+use noren::cost::Party;
 use noren::error::Result;
 use noren::interrupt::Steps;
 use numpy::IntoPyArray;
@@ -155,7 +156,7 @@ impl PyContext {
         #[pyo3(from_py_with = whole)] key_memory: u64,
     ) -> PyResult<usize> {
         let parameters = self.0.parameters();
-        let costs = CostModel::default().rotations(parameters, Level::or_highest(level, parameters));
+        let costs = Party::reference().rotations(parameters.rlwe(), Level::or_highest(level, parameters) + 1);
         let plan = costs.and_then(|costs| Unrolling::fastest(count as usize, 1, &costs, key_memory)).map_err(raise)?;
         Ok(plan.steps())
     }

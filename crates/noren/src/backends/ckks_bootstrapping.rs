@@ -378,8 +378,7 @@ pub(crate) fn add_bootstraps(
     count: f64,
 ) -> Result<()> {
     let plan = BootstrapPlan::new(parameters)?;
-    let model = server.machine.cost_model(parameters.spec().log_n, server.threads)?;
-    let seconds = plan.seconds(mode, &model)?;
+    let seconds = plan.seconds(mode, server)?;
     price.add_part("bootstraps of CKKS", count, count * seconds);
     price.key_bytes += plan.disk_bytes();
     price.server_memory += plan.memory_bytes();

@@ -1,22 +1,21 @@
 //! How long a bootstrap takes: counts of transforms, conversions and words, times what they take on a machine.
 
-use noren_ring::gadget::Gadget;
-use noren_rlwe::error::Result;
-use noren_rlwe::security::Security;
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::shape::KeyShape;
 
 use crate::bootstrapping::chebyshev::product_levels;
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::key_classes::rotation_shape;
 use crate::bootstrapping::matrix::places;
 use crate::bootstrapping::mode::Mode;
-use crate::bootstrapping::parameters::{Parameters, sizes};
+use crate::bootstrapping::parameters::Parameters;
 use crate::bootstrapping::slots::projection;
-use crate::schemes::ckks::{Context, CostModel, ParametersSpec};
+use crate::cost::{Party, RingMeter, Work};
 use crate::schemes::costs::RotationCosts;
 
 /// The nanoseconds of one bootstrap, all iterations together, by what they are for. A model.
 ///
-/// A switch of a key decomposes, reads the key, and divides two parts; the units are those of [`CostModel`]. What is counted:
+/// A switch of a key decomposes, reads the key, and divides two parts; the units are those of [`RingMeter`]. What is counted:
 ///
 /// - for a matrix: one decomposition, and a key for each baby step; for each giant step that is not 0 a decomposition, a key
 ///   and one division; the words of its diagonals, read and multiplied twice; and the division of both parts at the end;
@@ -39,12 +38,12 @@ pub struct Time {
 }
 
 impl Time {
-    /// That of a bootstrap on a machine of this speed.
+    /// That of a bootstrap by a party.
     ///
     /// # Errors
-    /// None for parameters that were built.
-    pub fn new(parameters: &Parameters, mode: Mode, model: &CostModel) -> Result<Self> {
-        let counts = Counts { parameters, model };
+    /// As [`Party::seconds`].
+    pub fn new(parameters: &Parameters, mode: Mode, party: &Party) -> Result<Self> {
+        let counts = Counts { parameters, party };
         let iterations = parameters.spec().iterations as f64;
         let [slot_to_coeff, coeff_to_slot] =
             [counts.matrices(Direction::SlotToCoeff)?, counts.matrices(Direction::CoeffToSlot)?];
@@ -61,50 +60,26 @@ impl Time {
     }
 }
 
-/// The speed of this machine in a ring of this degree, with `threads` threads: those of the machine for `None`.
-///
-/// It is measured with two digits, each of as many limbs as there are special primes, which decides what a conversion costs by
-/// the term. That takes a fraction of the time of a context for bootstrapping.
-///
-/// # Errors
-/// None for parameters that were built.
-pub fn measure(parameters: &Parameters, threads: Option<usize>) -> Result<CostModel> {
-    const DIGITS: usize = 2;
-    let spec = parameters.spec();
-    let limbs = DIGITS * spec.special.count;
-    let stand_in = ParametersSpec {
-        log_n: spec.log_n,
-        log_q: vec![spec.eval_mod.bits; limbs],
-        log_p: vec![spec.special.bits; spec.special.count],
-        log_scale: spec.eval_mod.bits,
-        dnum: DIGITS,
-        // Nothing is encrypted.
-        security: Security::None,
-        ..ParametersSpec::default()
-    };
-    CostModel::measure(&Context::with_threads(stand_in.build()?, threads)?, limbs - 1)
-}
-
 struct Counts<'a> {
     parameters: &'a Parameters,
-    model: &'a CostModel,
+    party: &'a Party,
 }
 
 impl Counts<'_> {
     fn matrices(&self, direction: Direction) -> Result<f64> {
         let parameters = self.parameters;
-        let (shape, gadget) = rotation_shape(parameters, direction)?;
+        let meter = self.meter(rotation_shape(parameters, direction)?.0);
         let mut time = 0.0;
         // A matrix of no layers is a number.
         for place in places(parameters, direction).into_iter().filter(|place| place.group.layers > 0) {
-            let switch = self.switch(place.level, shape.special, &gadget);
+            let switch = self.switch(&meter, place.level + 1)?;
             let steps = place.group.steps(parameters.slots(), place.below, parameters.transform(direction).giants);
             let babies = steps.babies.iter().filter(|&&step| step != 0).count() as f64;
             let giants = steps.giants.iter().filter(|&&step| step != 0).count() as f64;
             let diagonals = place.group.offsets(parameters.slots(), place.below).len() as f64;
-            let words = 2.0 * self.words(place.level + 1 + shape.special);
+            let diagonal = self.nanoseconds(&meter.streamed(2, place.level + 1))?;
             time += switch.decompose + babies * switch.key + giants * (switch.decompose + switch.key + switch.divide);
-            time += diagonals * words * self.model.streamed + 2.0 * switch.divide;
+            time += diagonals * diagonal + 2.0 * switch.divide;
         }
         Ok(time)
     }
@@ -112,39 +87,45 @@ impl Counts<'_> {
     fn raise(&self) -> Result<f64> {
         let parameters = self.parameters;
         // One digit of one limb, which reaches all limbs on the way back.
-        let one = Gadget::new(&sizes(&parameters.log_q()[..1]), 1, 1)?;
-        let limbs = parameters.max_level() + 1;
-        let log_n = parameters.spec().log_n;
-        let there = Switch::of(&self.model.rotations_shaped(log_n, 1, 1, &one));
-        let back = Switch::of(&self.model.rotations_shaped(log_n, limbs, 1, &one));
-        let all = self.switch(parameters.max_level(), parameters.spec().special.count, parameters.gadget()).costs;
+        let one = self.meter(KeyShape { limbs: 1, special: 1, digits: 1 });
+        let (there, back) = (self.switch(&one, 1)?, self.switch(&one, parameters.max_level() + 1)?);
+        let all = self.switch(&self.usual()?, parameters.max_level() + 1)?.costs;
         Ok(there.whole() + back.whole() + projection(parameters).cost(&all))
     }
 
     fn reduction(&self, mode: Mode) -> Result<f64> {
         let parameters = self.parameters;
         let (slots, reduced) = (parameters.slots_level(), parameters.reduced_level());
-        let whole = |level: usize| self.switch(level, parameters.spec().special.count, parameters.gadget()).whole();
-        let product = |level: usize| whole(level) + 4.0 * self.words(level + 1) * self.model.streamed;
+        let meter = self.usual()?;
+        let whole = |level: usize| Ok::<_, Error>(self.switch(&meter, level + 1)?.whole());
+        let product = |level: usize| Ok::<_, Error>(whole(level)? + self.nanoseconds(&meter.streamed(4, level + 1))?);
         let end = reduced + 1 + parameters.spec().eval_mod.doublings as usize;
         let powers = product_levels(&parameters.exponential().turned_coefficients(), slots, end);
         let squares = reduced + 2..=end;
         // The series is one product more.
-        let part: f64 = powers.into_iter().chain(squares).chain([reduced + 1]).map(product).sum();
+        let part = powers.into_iter().chain(squares).chain([reduced + 1]).map(product).sum::<Result<f64>>()?;
         let parts = match mode {
             Mode::Complex => 2.0,
             Mode::Real | Mode::Paired => 1.0,
         };
-        Ok(whole(slots) + parts * part + whole(reduced))
+        Ok(whole(slots)? + parts * part + whole(reduced)?)
     }
 
-    fn switch(&self, level: usize, special: usize, gadget: &Gadget) -> Switch {
-        Switch::of(&self.model.rotations_shaped(self.parameters.spec().log_n, level + 1, special, gadget))
+    fn meter(&self, shape: KeyShape) -> RingMeter {
+        RingMeter::of(self.parameters.spec().log_n, shape, self.party.machine.caches, self.party.threads)
     }
 
-    /// The words of `rows` rows.
-    fn words(&self, rows: usize) -> f64 {
-        (rows * self.parameters.degree()) as f64
+    /// That of keys of the usual shape.
+    fn usual(&self) -> Result<RingMeter> {
+        Ok(self.meter(rotation_shape(self.parameters, Direction::CoeffToSlot)?.0))
+    }
+
+    fn switch(&self, meter: &RingMeter, limbs: usize) -> Result<Switch> {
+        Ok(Switch::of(&self.party.switches(meter, limbs)?))
+    }
+
+    fn nanoseconds(&self, work: &Work) -> Result<f64> {
+        Ok(self.party.seconds(work)? * 1e9)
     }
 }
 
@@ -179,7 +160,7 @@ mod tests {
     fn real_messages_fewer_slots_and_one_iteration_are_faster() {
         let time = |spec: ParametersSpec, mode| {
             let parameters = spec.build().expect("a preset");
-            Time::new(&parameters, mode, &CostModel::default()).expect("levels").seconds()
+            Time::new(&parameters, mode, &Party::reference()).expect("levels").seconds()
         };
         let whole = time(Preset::N16.spec(), Mode::Complex);
         // One core of a few GHz: more than a tenth of a second, and less than ten.

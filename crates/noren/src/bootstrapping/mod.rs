@@ -63,7 +63,7 @@ mod transforms;
 mod wire;
 
 pub use bootstrapper::{Bootstrapper, MAX_MAGNITUDE};
-pub use cost::{Time, measure};
+pub use cost::Time;
 pub use dft::Direction;
 pub use diagonals::Diagonals;
 pub use evaluator::{BootstrappingEvaluator, WithBootstrapping};

@@ -9,7 +9,7 @@ use crate::bootstrapping::key_classes::{KeyClass, key_classes, rotation_shape};
 use crate::bootstrapping::mode::Mode;
 use crate::bootstrapping::parameters::Parameters;
 use crate::bootstrapping::precision::{expected_error, systematic_error};
-use crate::schemes::ckks::CostModel;
+use crate::cost::Party;
 use crate::schemes::ckks::factor::row_words;
 
 /// See [`BootstrapPlan::working_bytes`].
@@ -110,12 +110,12 @@ impl BootstrapPlan {
         systematic_error(&self.parameters, mode)
     }
 
-    /// About the seconds of one bootstrap on a machine of this speed, such as [`measure`](crate::bootstrapping::cost::measure) finds.
+    /// About the seconds of one bootstrap by a party.
     ///
     /// # Errors
-    /// None for parameters that were built.
-    pub fn seconds(&self, mode: Mode, machine: &CostModel) -> Result<f64> {
-        Ok(Time::new(&self.parameters, mode, machine)?.seconds())
+    /// A number of threads that its machine was not measured with.
+    pub fn seconds(&self, mode: Mode, party: &Party) -> Result<f64> {
+        Ok(Time::new(&self.parameters, mode, party)?.seconds())
     }
 
     /// `log2` of a bound on the probability that any of `bootstraps` results is wrong in some slot because a coefficient

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use noren_rlwe::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::cost::work::{Caches, Residence, UNITS, Unit, Work};
-use crate::schemes::ckks::CostModel;
+use crate::cost::work::{Caches, UNITS, Unit, Work};
 
 /// A machine, as far as the time of homomorphic operations depends on it.
 ///
@@ -154,21 +153,6 @@ impl Machine {
         let sum =
             |amounts: &[f64; UNITS], prices: &[f64; UNITS]| amounts.iter().zip(prices).map(|(a, p)| a * p).sum::<f64>();
         Ok((sum(alone, &serial) + sum(together, &shared)) * 1e-9)
-    }
-
-    /// The costs of key switching that circuits choose their plans by, in a ring of degree `2^log_n`.
-    ///
-    /// # Errors
-    /// As [`seconds`](Self::seconds).
-    pub fn cost_model(&self, log_n: u32, threads: usize) -> Result<CostModel> {
-        let costs = self.costs(threads)?;
-        Ok(CostModel {
-            transform: costs.price(Unit::Transform(log_n)),
-            convert: costs.price(Unit::Conversion),
-            cached: costs.price(Unit::Key(Residence::Cache)),
-            streamed: costs.price(Unit::Key(Residence::Memory)),
-            cache_bytes: self.caches.last,
-        })
     }
 
     /// The costs of units with this number of threads.

@@ -10,6 +10,7 @@ pub(crate) mod price;
 pub(crate) mod ring;
 pub(crate) mod slots;
 mod store;
+mod switching;
 pub(crate) mod system;
 pub(crate) mod work;
 

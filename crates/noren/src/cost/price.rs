@@ -67,6 +67,12 @@ impl Party {
         Self { machine, threads }
     }
 
+    /// A thread of the [reference machine](Machine::reference): what does not depend on this machine is counted for it.
+    #[must_use]
+    pub fn reference() -> Self {
+        Self { machine: Machine::reference(), threads: 1 }
+    }
+
     /// A meter for operations in a ring on this machine.
     ///
     /// # Errors

@@ -27,6 +27,8 @@ pub struct RingMeter {
     log_n: u32,
     special: usize,
     digit: usize,
+    /// The limbs that are cut into digits.
+    cut: usize,
     caches: Caches,
     resident: f64,
     threads: usize,
@@ -75,8 +77,13 @@ impl RingMeter {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn shaped(parameters: &Parameters, shape: KeyShape, caches: Caches, threads: usize) -> Result<Self> {
-        let digit = shape.limbs.div_ceil(shape.digits.max(1)).max(1);
-        Ok(Self { log_n: parameters.log_n()?, special: shape.special, digit, caches, resident: 0.0, threads })
+        Ok(Self::of(parameters.log_n()?, shape, caches, threads))
+    }
+
+    /// The meter of a ring of degree `2^log_n`.
+    pub(crate) fn of(log_n: u32, shape: KeyShape, caches: Caches, threads: usize) -> Self {
+        let KeyShape { limbs: cut, special, digits } = shape;
+        Self { log_n, special, digit: cut.div_ceil(digits.max(1)).max(1), cut, caches, resident: 0.0, threads }
     }
 
     /// The same meter for operations of a circuit that works on `bytes` bytes of keys and factors, in turn.
@@ -237,6 +244,30 @@ impl RingMeter {
         work.and(Unit::Residue, DECODED_WORDS * self.words(1))
     }
 
+    /// The decomposition of a part of a ciphertext into digits.
+    pub(crate) fn decomposition(&self, limbs: usize) -> Work {
+        self.rows(self.decomposed(limbs))
+    }
+
+    /// The division of a part by P.
+    pub(crate) fn division(&self, limbs: usize) -> Work {
+        let Rows { transforms, conversions } = self.divided(limbs);
+        self.rows(Rows { transforms: transforms / 2, conversions: conversions / 2 })
+    }
+
+    /// A rotation of digits, with a key that lies there.
+    pub(crate) fn rotation(&self, limbs: usize, place: Residence) -> Work {
+        let rows = self.key_rows(limbs);
+        let key = self.spread(Work::of(Unit::Key(place), self.words(rows)), rows);
+        key + self.image(3 * self.all(limbs))
+    }
+
+    /// Products of `polynomials` polynomials with words from memory, added, special primes included.
+    pub(crate) fn streamed(&self, polynomials: usize, limbs: usize) -> Work {
+        let rows = polynomials * self.all(limbs);
+        self.spread(Work::of(Unit::Key(Residence::Memory), self.words(rows)), rows)
+    }
+
     /// Reading `rows` rows of ciphertexts from bytes.
     #[must_use]
     pub fn read(&self, rows: usize) -> Work {
@@ -326,7 +357,8 @@ impl RingMeter {
     }
 
     fn digits(&self, limbs: usize) -> Vec<usize> {
-        (0..limbs).step_by(self.digit).map(|start| self.digit.min(limbs - start)).collect()
+        let cut = limbs.min(self.cut);
+        (0..cut).step_by(self.digit).map(|start| self.digit.min(cut - start)).collect()
     }
 
     fn all(&self, limbs: usize) -> usize {

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use noren::Complex64;
+use noren::bootstrapping::Time;
 use noren::bootstrapping::{BootstrapKeys, Bootstrapper, Mode, Parameters, Preset, Stage};
-use noren::bootstrapping::{Time, measure};
 use noren::ckks::{Ciphertext, Context, Encoder, Encryptor, KeyRequest};
+use noren::cost::{Party, calibrate};
 
 use crate::encrypted::seed;
 
@@ -57,8 +58,8 @@ impl Timed {
             let mut found = expected;
             // In turns, so that both see the machine as fast as it is.
             for _ in 0..RUNS {
-                let machine = measure(&self.parameters, Some(threads)).expect("a ring of this degree");
-                let plan = Time::new(&self.parameters, mode, &machine).expect("levels");
+                let machine = calibrate(&[1, threads], |_, _| ()).expect("a GiB of memory");
+                let plan = Time::new(&self.parameters, mode, &Party { machine, threads }).expect("levels");
                 let plan = [plan.slot_to_coeff, plan.raise, plan.coeff_to_slot, plan.reduction];
                 expected.iter_mut().zip(plan).for_each(|(expected, time)| *expected = expected.min(time));
                 let times = stages(&bootstrapper, &self.input);

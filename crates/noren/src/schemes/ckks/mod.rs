@@ -17,7 +17,6 @@
 //! | `release` | [`Releases`]: decryptions that may be handed on |
 //! | `evaluator` | [`Evaluator`]: operations on ciphertexts, and on [`Operand`]s |
 //! | `model` | [`NoiseModel`]: circuits in clear with the error estimates of ciphertexts |
-//! | `cost` | [`CostModel`]: how long rotations take |
 //! | `scale` | [`Scale`]: exact scales |
 //! | `estimate` | [`Estimate`]: the error that each ciphertext carries |
 //! | `key_file` | [`KeyFile`]: keys with their parameters, for files of their own |
@@ -26,7 +25,6 @@
 
 pub(crate) mod content;
 pub(crate) mod context;
-pub(crate) mod cost;
 pub(crate) mod encoder;
 pub(crate) mod encryption;
 pub(crate) mod error;
@@ -48,7 +46,6 @@ mod slots;
 mod tail;
 
 pub use context::Context;
-pub use cost::CostModel;
 pub use encoder::{Encoder, Plaintext};
 pub use encryption::{Ciphertext, Decryptor, Encryptor};
 pub use error::CkksError;
