@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
 use noren::bfv::Bfv;
 use noren::bgv::{Bgv, Cyclotomic, Hypercube};
+use noren::schemes::integers::Scheme;
 use noren::wire::{Kind, Object};
 use noren::{SecretDistribution, Security, bfv, ckks, security, tfhe};
 
@@ -72,8 +74,8 @@ struct Integers {
     #[arg(long, value_name = "T", conflicts_with = "precision")]
     modulus: Option<u64>,
     /// The scheme of exact integers; keys and ciphertexts of one serve the other
-    #[arg(long, value_enum, default_value_t = Scheme::Bfv, requires = "modulus")]
-    scheme: Scheme,
+    #[arg(long, default_value = EXACT[0].0, value_parser = PossibleValuesParser::new(EXACT.map(|(name, _)| name)), requires = "modulus")]
+    scheme: String,
     /// How many ciphertexts, or rotations of one, are added up before each multiplication
     #[arg(long, default_value_t = 1, requires = "modulus")]
     terms: usize,
@@ -88,11 +90,17 @@ struct Integers {
     slot_degree: Option<usize>,
 }
 
-/// A scheme of exact integers.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Scheme {
-    Bfv,
-    Bgv,
+/// A choice of parameters, in a ring whose slots have at least this degree if one is given.
+type Chosen = fn(&bfv::Requirements, Option<usize>) -> noren::Result<bfv::Parameters>;
+
+/// The schemes of exact integers.
+const EXACT: [(&str, Chosen); 2] = [("bfv", chosen::<Bfv>), ("bgv", chosen::<Bgv>)];
+
+fn chosen<S: Scheme>(requirements: &bfv::Requirements, slot_degree: Option<usize>) -> noren::Result<bfv::Parameters> {
+    match slot_degree {
+        None => requirements.choose::<S>(),
+        Some(degree) => requirements.choose_index::<S>(degree),
+    }
 }
 
 /// What both ways to parameters are asked for.
@@ -200,18 +208,14 @@ impl Choose {
     }
 
     fn integers(&self, security: Security) -> Result<bfv::Parameters, Failure> {
-        let &Self {
-            depth, slots, integers: Integers { modulus, scheme, terms, sum, plain_products, slot_degree }, ..
-        } = self;
+        let Self { depth, slots, integers, .. } = self;
+        let (&depth, &slots) = (depth, slots);
+        let &Integers { modulus, ref scheme, terms, sum, plain_products, slot_degree } = integers;
         // It is there wherever no precision is.
         let plaintext_modulus = modulus.unwrap_or_default();
         let requirements = bfv::Requirements { depth, plaintext_modulus, slots, terms, sum, plain_products, security };
-        Ok(match (scheme, slot_degree) {
-            (Scheme::Bfv, None) => requirements.choose::<Bfv>()?,
-            (Scheme::Bgv, None) => requirements.choose::<Bgv>()?,
-            (Scheme::Bfv, Some(degree)) => requirements.choose_index::<Bfv>(degree)?,
-            (Scheme::Bgv, Some(degree)) => requirements.choose_index::<Bgv>(degree)?,
-        })
+        let chosen = EXACT.iter().find(|(name, _)| name == scheme).map_or(EXACT[0].1, |&(_, chosen)| chosen);
+        Ok(chosen(&requirements, slot_degree)?)
     }
 }
 

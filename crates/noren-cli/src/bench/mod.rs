@@ -18,7 +18,6 @@ pub(crate) mod record;
 mod reduction;
 mod rns_heaan;
 mod run;
-mod scheme;
 pub(crate) mod shape;
 mod sharing;
 mod suite;

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use noren::Parallel;
+use noren::advisor::Scheme;
 use noren::bootstrapping::Preset;
 
 use crate::bench::beside::Beside;
@@ -14,7 +16,6 @@ use crate::bench::parallel::{Axes, Figure};
 use crate::bench::record::Record;
 use crate::bench::reduction::{self, Case, Reduction, Way};
 use crate::bench::run::Run;
-use crate::bench::scheme::Scheme;
 use crate::bench::shape::{Family, Shape};
 use crate::bench::sharing::{self, Sharing};
 use crate::bench::tfhe::{self, Workload};
@@ -24,6 +25,9 @@ use crate::bench::{
 };
 use crate::console::Console;
 use crate::failure::Failure;
+
+/// The names of the schemes that any suite has.
+const SCHEMES: [&str; 4] = ["bfv", "bgv", "ckks", "tfhe"];
 
 /// Measures how fast this machine is
 #[derive(Debug, Args)]
@@ -78,7 +82,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DEPTH,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=16))]
     depth: Vec<u32>,
     /// chain, product, inner-product: only these schemes [default: all of the suite]
-    #[arg(long, value_enum, value_name = "SCHEME,...", value_delimiter = ',')]
+    #[arg(long, value_parser = PossibleValuesParser::new(SCHEMES).try_map(|name| name.parse::<Scheme>()), value_name = "SCHEME,...", value_delimiter = ',')]
     scheme: Vec<Scheme>,
     /// product, inner-product: how many numbers become one [default: 2,20,40,60,80,100]
     #[arg(long, value_name = "COUNT,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=i64::from(reduction::MOST)))]
@@ -230,15 +234,15 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
             }
         }
         Suite::Chain => {
-            let schemes = Scheme::choose(&arguments.scheme, &chain::SCHEMES)?;
+            let schemes = schemes(&arguments.scheme, &chain::SCHEMES)?;
             let depths: Vec<usize> = arguments.depth.iter().map(|&depth| depth as usize).collect();
             let depths = if depths.is_empty() { &chain::DEPTHS } else { &depths[..] };
             console.text(Record::head())?;
             for scheme in schemes {
                 for &depth in depths {
                     chain::run(&run, scheme, depth)?;
-                    let (scheme, depth) = (scheme.to_string(), depth.to_string());
-                    beside.step(&run, &[("--suite", "chain"), ("--scheme", &scheme), ("--depth", &depth)])?;
+                    let (scheme, depth) = (scheme.name(), depth.to_string());
+                    beside.step(&run, &[("--suite", "chain"), ("--scheme", scheme), ("--depth", &depth)])?;
                 }
             }
         }
@@ -315,7 +319,7 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
 
 /// The steps of the suites `product` and `inner-product`.
 fn reductions(arguments: &Arguments, reduction: Reduction, run: &Run<'_>, beside: &mut Beside) -> Result<(), Failure> {
-    let schemes = Scheme::choose(&arguments.scheme, &reduction::SCHEMES)?;
+    let schemes = schemes(&arguments.scheme, &reduction::SCHEMES)?;
     let ways = if arguments.way.is_empty() { Way::value_variants() } else { &arguments.way[..] };
     let counts: Vec<usize> = arguments.count.iter().map(|&count| count as usize).collect();
     let counts = if counts.is_empty() { &reduction::COUNTS } else { &counts[..] };
@@ -325,8 +329,8 @@ fn reductions(arguments: &Arguments, reduction: Reduction, run: &Run<'_>, beside
         for &count in counts {
             for &way in ways {
                 reduction::run(run, &Case { reduction, scheme, way, count, bits })?;
-                let (scheme, count, bits) = (scheme.to_string(), count.to_string(), bits.to_string());
-                let options = [("--suite", reduction.suite()), ("--scheme", &scheme), ("--way", way.name())];
+                let (scheme, count, bits) = (scheme.name(), count.to_string(), bits.to_string());
+                let options = [("--suite", reduction.suite()), ("--scheme", scheme), ("--way", way.name())];
                 beside.step(run, &[&options[..], &[("--count", &count), ("--bits", &bits)]].concat())?;
             }
         }
@@ -383,6 +387,16 @@ fn parse_width(text: &str) -> Result<usize, String> {
         Ok(bits) if (2..=64).contains(&bits) && bits % 2 == 0 => Ok(bits),
         _ => Err("an even number of bits from 2 to 64 is needed".to_owned()),
     }
+}
+
+/// The named schemes, or all of a suite; a scheme that the suite lacks is refused.
+fn schemes(named: &[Scheme], all: &[Scheme]) -> Result<Vec<Scheme>, Failure> {
+    if let Some(found) = named.iter().find(|named| !all.contains(named)) {
+        let all: Vec<&str> = all.iter().map(|scheme| scheme.name()).collect();
+        let needed = format!("one of {}", all.join(", "));
+        return Err(Failure::Unsuitable { what: "--scheme", found: found.name().to_owned(), needed });
+    }
+    Ok(if named.is_empty() { all } else { named }.to_vec())
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {

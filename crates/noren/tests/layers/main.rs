@@ -50,11 +50,12 @@ const APART: [(&str, &[&str]); 9] = [
 ];
 
 /// Rooms of crate noren, and the schemes that they may name. A circuit is written for every scheme: it names none.
-const SCHEMES: [(&str, &[&str]); 7] = [
+const SCHEMES: [(&str, &[&str]); 8] = [
     ("circuits/", &[]),
     ("graph/", &[]),
     ("lowering/", &[]),
     ("compiler/", &[]),
+    ("advisor/", &[]),
     ("lookup/", &["schemes/integers/", "schemes/bfv"]),
     ("radix/", &["schemes/tfhe/"]),
     ("bootstrapping/", &["schemes/ckks/"]),

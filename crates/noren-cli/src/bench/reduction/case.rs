@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use crate::bench::scheme::Scheme;
+use noren::advisor::Scheme;
 
 /// A reduction that is measured.
 pub(in crate::bench) struct Case {

@@ -33,7 +33,7 @@ impl Task<'_> {
     pub(super) fn report(&self, record: Record, fields: &Fields) -> Result<(), Failure> {
         let Case { reduction, scheme, way, count, .. } = self.case;
         let mut more = Map::new();
-        more.insert("scheme".to_owned(), scheme.to_string().into());
+        more.insert("scheme".to_owned(), scheme.name().into());
         more.insert("way".to_owned(), way.name().into());
         more.insert("count".to_owned(), (*count).into());
         more.insert("log_q".to_owned(), fields.log_q.into());
