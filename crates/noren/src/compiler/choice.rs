@@ -106,15 +106,15 @@ mod tests {
 
     #[test]
     fn what_no_scheme_evaluates_is_refused_with_the_reason_of_each() {
-        let mut graph = of_integers(Binary::Add, 4, 400.0);
+        let mut graph = of_integers(Binary::Add, 4, 10_000.0);
         let sum = graph.push(Operation::Reduce(Reduction::Sum, 2, vec![0]), "").expect("a sum");
-        let values = vec![1.0; 3201];
+        let values = vec![1.0; 80_001];
         let table = Operation::Table { of: sum, first: 0, values, element: Element::Integer };
         let found = graph.push(table, "here").expect("a table");
         graph.finish(vec![found]).expect("an output");
         let error = best(&Backends::ALL, &Arc::new(graph), &Options::default()).expect_err("a long table");
         let message = error.to_string();
-        assert!(message.contains("\ntfhe: here: ") && message.contains("tables of integers of 8 bits"), "{message}");
+        assert!(message.contains("\ntfhe: here: ") && message.contains("tables of integers of 16 bits"), "{message}");
         assert!(message.contains("\nbfv-lookups: here: ") && message.contains("this one depends on 8"), "{message}");
         assert_eq!(message.lines().count(), 1 + Backends::ALL.0.len(), "{message}");
     }

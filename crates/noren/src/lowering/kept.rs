@@ -56,4 +56,10 @@ impl<T: Scalar, F> Kept<T, F> {
         all.push(Matrix { node, level, map: map.clone(), prepared: Arc::clone(&prepared) });
         Ok(prepared)
     }
+
+    /// How many matrices there are.
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
 }

@@ -69,6 +69,47 @@ fn rows_that_are_computed_apart_lie_in_both_rows_of_slots() {
     }
 }
 
+#[test]
+fn ranges_as_wide_as_the_modulus_come_back_whole() {
+    let mut graph = Graph::default();
+    let x = integers(&mut graph, "x", 4, [0.0, 65_000.0]);
+    let one = constant(&mut graph, 1.0);
+    let above = push(&mut graph, Operation::Binary(Binary::Add, x, one));
+    let below = push(&mut graph, Operation::Unary(Unary::Neg, x));
+    graph.finish(vec![above, below]).expect("outputs");
+    let graph = Arc::new(graph);
+    let values = [vec![0.0, 1.0, 32_768.0, 65_000.0]];
+    for scheme in ["bgv", "bfv"] {
+        let plan = plan(&graph, &toy(scheme));
+        assert!(plan.words().contains("t = 65537"), "{}", plan.words());
+        assert_eq!(run(&plan, &values).values, graph.evaluate(&values).expect("values"), "{scheme}");
+    }
+}
+
+#[test]
+fn a_server_encodes_a_matrix_once() {
+    let mut graph = Graph::default();
+    let x = integers(&mut graph, "x", 8, [0.0, 9.0]);
+    let matrix = (0..64).map(|k| f64::from(k % 7)).collect();
+    let product = push(&mut graph, Operation::MatMul { of: x, columns: 8, matrix });
+    graph.finish(vec![product]).expect("an output");
+    let graph = Arc::new(graph);
+    let plan = Arc::new(IntegerPlan::search(&BGV, &graph, &toy("bgv")).expect("parameters").swap_remove(0));
+    let seed = |byte: u8| Seed::from_bytes([byte; 32]);
+    let secret = plan.make_secret(&seed(1)).expect("a secret key");
+    let keys = plan.make_server_keys(&secret, &seed(2)).expect("keys");
+    let KeyFile { context, key } = keys.get::<KeyFile<EvaluationKeys>>(0).expect("a key");
+    let ev = Evaluator::new(context, Arc::new(key.clone())).expect("keys");
+    let server = IntegerServer { plan: Arc::clone(&plan), ev, kept: Kept::default() };
+    for first in 0..3 {
+        let values = [(0..8).map(|k| f64::from((first + k) % 10)).collect::<Vec<_>>()];
+        let request = plan.encrypt(&secret, &values, seed(3)).expect("inputs");
+        let found = server.run(&request).and_then(|reply| plan.decrypt(&secret, &reply)).expect("outputs");
+        assert_eq!(found.values, graph.evaluate(&values).expect("values"));
+        assert_eq!(server.kept.count(), 1);
+    }
+}
+
 /// A function of arrays of `rows` rows of a few columns, which computes rows apart.
 fn of_rows(rows: usize, mut below: impl FnMut(usize) -> usize) -> Graph {
     let mut graph = Graph::default();

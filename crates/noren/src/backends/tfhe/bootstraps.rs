@@ -2,6 +2,7 @@
 
 use noren_rlwe::error::{Error, Result};
 
+use crate::backends::tfhe::elements::DIGIT_BITS;
 use crate::backends::tfhe::widths::{Form, Types, form, turned};
 use crate::graph::dag::Graph;
 use crate::graph::operation::{Binary, Operation, Reduction, Unary};
@@ -9,9 +10,6 @@ use crate::graph::shape::size;
 use crate::programs::columns::Element;
 use crate::radix::{self, Comparison, Move, Shape};
 use crate::schemes::tfhe::Encoding;
-
-/// The bits of a digit.
-const DIGIT_BITS: u32 = 2;
 
 /// The most terms of a sum whose circuit is made: more are added in groups, and so are their sums.
 pub(super) const MOST_TERMS: usize = 512;

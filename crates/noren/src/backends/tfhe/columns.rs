@@ -3,8 +3,9 @@
 use noren_rlwe::error::{Error, Result};
 
 use crate::backends::tfhe::bootstraps::MOST_TERMS;
+use crate::backends::tfhe::elements::travelling;
 use crate::backends::tfhe::tables::{Index, TABLE_BITS};
-use crate::backends::tfhe::widths::{Form, Types, form, sources, travelling, turned, whole_numbers};
+use crate::backends::tfhe::widths::{Form, Types, form, sources, turned, whole_numbers};
 use crate::graph::dag::Graph;
 use crate::graph::operation::{self, Operation, Reduction, Unary};
 use crate::graph::shape::{broadcast_positions, positions_without, size};

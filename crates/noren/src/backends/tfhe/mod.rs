@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `plan` | the backend and its plans |
 //! | `columns` | graphs on columns, by [`crate::programs::columns`] |
+//! | `elements` | the types that hold intervals |
 //! | `widths` | the types that nodes are computed in |
 //! | `tables` | what tables are looked up of |
 //! | `gates` | functions of truth values as gates |
@@ -12,6 +13,7 @@
 
 pub(crate) mod bootstraps;
 pub(crate) mod columns;
+mod elements;
 mod gates;
 mod plan;
 pub(crate) mod price;

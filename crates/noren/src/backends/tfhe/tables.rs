@@ -1,6 +1,6 @@
 //! Tables of integers: what they are looked up of.
 
-use crate::backends::tfhe::widths::{DIRECT_BITS, holding};
+use crate::backends::tfhe::elements::{DIRECT_BITS, holding};
 use crate::graph::dag::Graph;
 use crate::graph::operation::{Binary, Operation};
 use crate::programs::columns::Element;

@@ -6,6 +6,7 @@
 //! where the type holds the range of the node that is the value itself, and the node is *whole*. What uses a node that is not
 //! whole asks for w bits or fewer, and takes it in a type of w bits or fewer: no cast adds bits to it.
 
+use crate::backends::tfhe::elements::{DIGIT_BITS, DIRECT_BITS, holding, travelling};
 use crate::backends::tfhe::tables::Index;
 use crate::graph::dag::Graph;
 use crate::graph::inference::LARGEST_INTEGER;
@@ -16,13 +17,6 @@ use crate::programs::columns::Element;
 
 /// All bits.
 const WHOLE: u32 = u32::MAX;
-
-/// The widths of integers that travel, and of signed ones: negative ones are not made wider for nothing.
-const WIDTHS: [u32; 4] = [8, 16, 32, 64];
-/// The bits of a digit: integers that are not negative are computed in as few digits as hold them.
-const DIGIT_BITS: u32 = 2;
-/// The most bits of integers whose tables are looked up by bootstraps of all digits together, without circuit bootstraps.
-pub(super) const DIRECT_BITS: u32 = 4;
 
 /// How an operation on two is computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -100,27 +94,6 @@ impl Types {
     /// Whether elements are the values of the node, and not only low bits of them.
     pub(super) fn is_whole(&self, at: usize) -> bool {
         self.0[at].whole
-    }
-}
-
-/// The narrowest of the types that travel which holds an interval.
-pub(super) fn travelling(range: Interval) -> Element {
-    let fits = |bits: &u32| match range.low < 0.0 {
-        true => range.low >= -libm::exp2(f64::from(bits - 1)) && range.high < libm::exp2(f64::from(bits - 1)),
-        false => range.high < libm::exp2(f64::from(*bits)),
-    };
-    let bits = WIDTHS.into_iter().find(fits).unwrap_or(64);
-    if range.low < 0.0 { Element::Signed(bits) } else { Element::Unsigned(bits) }
-}
-
-/// The narrowest type that holds an interval: without signs one of whole digits.
-pub(super) fn holding(range: Interval) -> Element {
-    match travelling(range) {
-        Element::Unsigned(most) => {
-            let bits = 64 - (range.high as u64).leading_zeros();
-            Element::Unsigned(bits.next_multiple_of(DIGIT_BITS).clamp(DIGIT_BITS, most))
-        }
-        signed => signed,
     }
 }
 
