@@ -168,7 +168,8 @@ impl Candidate {
     fn of_plan(scheme: Scheme, compiled: Compiled, price: Price) -> Result<Self> {
         let plan = &compiled.plan;
         let bounds = plan.bounds()?;
-        let exact = plan.log2_failure()?.map_or(Accuracy::Exact, Accuracy::ExactButFor);
+        let of_all = |log2: f64| Accuracy::ExactButFor(log2 + libm::log2(compiled.runs as f64));
+        let exact = plan.log2_failure()?.map_or(Accuracy::Exact, of_all);
         let accuracy = bounds.as_ref().map_or(exact, |bounds| Accuracy::Within(bounds.largest()));
         let reasons = vec![reason(&plan.outline(bounds.as_ref())?)];
         let (library, parameters) = ("noren".to_owned(), plan.words());

@@ -2,12 +2,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::linear::{LinearMap, PreparedMap};
 use crate::schemes::slots::{Scalar, SlotEvaluator};
 
-/// The encoded matrices of a graph, each for the level that it was last used at: in all runs of a plan the same.
+/// The encoded matrices of a graph, each for the level that it was last used at: in all runs of a plan the same. Where memory does
+/// not suffice for all, none is kept.
 pub(crate) struct Kept<T, F>(Mutex<Vec<Matrix<T, F>>>);
 
 /// The encoded matrices of an evaluator.
@@ -49,8 +50,15 @@ impl<T: Scalar, F> Kept<T, F> {
         if let Some(prepared) = known {
             return Ok(prepared);
         }
-        let prepared = Arc::new(map.prepare(ev, x)?);
-        let mut all = lock();
+        let prepared = match map.prepare(ev, x) {
+            // One after the other there may be room for them.
+            Err(Error::Memory(_)) => {
+                lock().clear();
+                map.prepare(ev, x)?
+            }
+            prepared => prepared?,
+        };
+        let (prepared, mut all) = (Arc::new(prepared), lock());
         // Other levels are those of clients who send what no run needs.
         all.retain(|matrix| !is_it(matrix));
         all.push(Matrix { node, level, map: map.clone(), prepared: Arc::clone(&prepared) });

@@ -261,3 +261,30 @@ fn random_functions_run_as_their_definition() {
         done += 1;
     }
 }
+
+#[test]
+fn tables_of_two_integers_are_looked_up_of_both() {
+    // Digits of two bits: one bootstrap reads both numbers, or a circuit bootstrap each digit of them.
+    for (bits, bootstraps) in [(2, 1), (8, 8)] {
+        let (mut graph, most) = (Graph::default(), f64::from((1 << bits) - 1));
+        let mut input = |name: &str| {
+            let range = Interval::new(0.0, most);
+            let input = Operation::Input { name: name.into(), shape: vec![2], element: Element::Integer, range };
+            graph.push(input, "").expect("an input")
+        };
+        let (x, y) = (input("x"), input("y"));
+        let mut push = |operation| graph.push(operation, "").expect("an operation");
+        let values = vec![most + 1.0];
+        let factor = push(Operation::Constant { shape: vec![], element: Element::Integer, values });
+        let high = push(Operation::Binary(Binary::Mul, x, factor));
+        let index = push(Operation::Binary(Binary::Add, high, y));
+        let values = (0..1 << (2 * bits)).map(|k| f64::from((7 * k + (k >> bits)) % (1 << bits))).collect();
+        let table = push(Operation::Table { of: index, first: 0, values, element: Element::Integer });
+        graph.finish(vec![table]).expect("an output");
+        let (graph, inputs) = (Arc::new(graph), [vec![1.0, most], vec![most - 1.0, 2.0]]);
+        let plan = plan(&graph, &toy("tfhe"));
+        let steps = plan.outline(None).expect("an outline").steps;
+        assert_eq!(steps.iter().map(|step| step.bootstraps).sum::<usize>(), 2 * bootstraps, "{steps:?}");
+        assert_eq!(run(&plan, &inputs).values, graph.evaluate(&inputs).expect("values"), "{bits} bits");
+    }
+}
