@@ -44,11 +44,11 @@ const DECODED_WORDS: f64 = 1.4;
 const LARGE_PAGE_WORDS: f64 = 262_144.0;
 /// The seed of a ciphertext depends on its message: a word of it takes as long as this part of a uniform one.
 const HASHED_WORDS: f64 = 0.65;
-/// A word of a ciphertext that is read, written or made from its seed takes as long as these parts of a uniform one, as measured on
-/// Zen 5 (`docs/advisor.md`).
-const READ_WORDS: f64 = 0.5;
-const WRITTEN_WORDS: f64 = 0.65;
-const EXPANDED_WORDS: f64 = 0.6;
+/// A word of a ciphertext that is read, written or made from its seed, with its part of the digests and copies of a container, takes
+/// as long as so many uniform ones: the multiple of what these take by themselves with which compiled functions were predicted best.
+const READ_WORDS: f64 = 1.5;
+const WRITTEN_WORDS: f64 = 1.95;
+const EXPANDED_WORDS: f64 = 1.8;
 /// The seeds and the estimate of a fresh ciphertext take as long as so many calls.
 const CALLS_OF_ENCRYPTION: f64 = 20.0;
 /// The bounds of a decrypted plaintext, and the memory that it takes, as so many calls.
