@@ -84,7 +84,7 @@ REAL: list[tuple[Callable[..., Any], list[Input], float]] = [
 ]
 EXACT: list[tuple[Callable[..., Any], list[Input], tuple[str, ...]]] = [
     (counting, [Input(12, -20, 20), Input(12, 0, 30)], ("bgv", "bfv")),
-    (compared, [Input(4, -50, 50), Input(4, -50, 50)], ("bgv", "bfv")),
+    (compared, [Input(4, -50, 50), Input(4, -50, 50)], ("bgv", "bfv", "tfhe")),
     (divided, [Input(3, 0, 255)], ("bfv-lookups",)),
     (largest, [Input(4, 0, 60)], ("tfhe",)),
 ]
