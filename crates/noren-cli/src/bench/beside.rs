@@ -45,7 +45,7 @@ pub(super) fn apart(run: &Run<'_>, threads: usize, suite: &[&str]) -> Result<(),
     let mut command = run.console.itself()?;
     command.arg("bench").args(suite).arg("--json");
     command.args(["--threads", &threads.to_string(), "--seconds", &run.seconds.to_string()]);
-    // Also what is given no number of threads has so many.
+    // Contexts without a number of threads take that of the global pool.
     command.env("RAYON_NUM_THREADS", threads.to_string());
     let failed = |reason| Failure::Program { program: format!("noren bench {}", suite.join(" ")), reason };
     records(&mut command).map_err(failed)?.iter().try_for_each(|record| run.report(record))

@@ -4,7 +4,7 @@ use noren::advisor::{Device, Kernels};
 use noren::backends::TorusDraft;
 use noren::circuits::recorder::CircuitUsage;
 use noren::ckks::Parameters;
-use noren::cost::{Machine, Party};
+use noren::cost::Party;
 use noren::cost::{SlotDraft, Slots};
 
 use crate::bench::shape::Shape;
@@ -65,19 +65,14 @@ fn numbers(client: &Party, ring: &Parameters) -> Result<(f64, u64), Failure> {
         inputs: 1,
         results: 0,
     };
-    Ok((client.seconds(&work)?, draft.price(client, &server())?.client_memory))
+    Ok((client.seconds(&work)?, draft.price(client, &Party::reference())?.client_memory))
 }
 
 /// The keys that a server of bits gets, and one bit.
 fn bits(client: &Party) -> Result<(f64, u64), Failure> {
     let draft = TorusDraft { set: BITS, rounds: Vec::new(), inputs: 1, results: 0 };
-    let price = draft.price(client, &server())?;
+    let price = draft.price(client, &Party::reference())?;
     Ok((price.keys_seconds + price.encrypt_seconds, price.client_memory))
-}
-
-/// A server; the client's part does not depend on it.
-fn server() -> Party {
-    Party { machine: Machine::reference(), threads: 1 }
 }
 
 #[cfg(test)]

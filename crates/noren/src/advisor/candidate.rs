@@ -48,7 +48,7 @@ pub enum Accuracy {
 pub struct Compiled {
     /// The function, of as many instances as one run has.
     pub function: Arc<Graph>,
-    /// What is evaluated: the function, simplified.
+    /// The simplified function, which is evaluated.
     pub graph: Arc<Graph>,
     /// The plan.
     pub plan: Arc<dyn backend::Plan>,

@@ -99,7 +99,7 @@ pub(super) fn offered(
     Ok(found)
 }
 
-/// What backends are asked for.
+/// A request to backends for the plans of a function: their options, and the parties of the prices.
 pub(crate) struct Asked<'a> {
     pub(crate) backends: &'a Backends<'a>,
     pub(crate) options: &'a Options,
@@ -146,7 +146,7 @@ impl Asked<'_> {
             }
             let runs = way.runs;
             let price = |client: &Party| plan.price(client, self.server).map(|price| price.times(runs));
-            let mut own = Candidate::of_plan(scheme, way, price(self.client)?)?;
+            let mut own = Candidate::of_plan(scheme, way, price(self.client)?, failure)?;
             own.excluded = excluded;
             if excluded > 0.0 {
                 own.reasons.push(format!(
@@ -164,12 +164,11 @@ impl Asked<'_> {
 }
 
 impl Candidate {
-    /// A plan of a backend.
-    fn of_plan(scheme: Scheme, compiled: Compiled, price: Price) -> Result<Self> {
+    /// A plan of a backend, with the base-two logarithm of the probability that a result of any run is wrong.
+    fn of_plan(scheme: Scheme, compiled: Compiled, price: Price, failure: Option<f64>) -> Result<Self> {
         let plan = &compiled.plan;
         let bounds = plan.bounds()?;
-        let of_all = |log2: f64| Accuracy::ExactButFor(log2 + libm::log2(compiled.runs as f64));
-        let exact = plan.log2_failure()?.map_or(Accuracy::Exact, of_all);
+        let exact = failure.map_or(Accuracy::Exact, Accuracy::ExactButFor);
         let accuracy = bounds.as_ref().map_or(exact, |bounds| Accuracy::Within(bounds.largest()));
         let reasons = vec![reason(&plan.outline(bounds.as_ref())?)];
         let (library, parameters) = ("noren".to_owned(), plan.words());

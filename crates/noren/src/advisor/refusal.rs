@@ -37,7 +37,7 @@ impl Refusal {
             }
             None => {
                 let reasons: Vec<String> = match &self.rejections[..] {
-                    // What no scheme is asked for.
+                    // The graph of the workload is refused, for one reason.
                     [first, rest @ ..] if rest.iter().all(|other| other.reason == first.reason) => {
                         vec![first.reason.clone()]
                     }

@@ -17,7 +17,7 @@ use noren_rlwe::wire::writer::Form;
 use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, Running};
 use crate::backends::ckks::in_words;
 use crate::backends::keys::{Part, PartKind, SecretKey, ServerKeys, part};
-use crate::backends::modulus::{held, is_residue, modulus_above, own_modulus, residues, residues_needed};
+use crate::backends::modulus::{Decoding, is_residue, modulus_above, own_modulus, residues_needed};
 use crate::backends::options::Options;
 use crate::backends::parcel::single;
 use crate::backends::slots::{OnSlots, evaluates, in_pool};
@@ -55,8 +55,7 @@ struct IntegerPlan<S: 'static> {
     backend: &'static Integers<S>,
     graph: Arc<Graph>,
     parameters: integers::Parameters,
-    /// What the client takes results modulo.
-    residues: Option<u64>,
+    decoding: Decoding,
     lanes: Lanes,
     /// What each lane does.
     on: OnSlots,
@@ -107,7 +106,7 @@ impl<S: Scheme> IntegerPlan<S> {
                 "remainders by one number alone, of all outputs: within the function only by a prime above 65536";
             return Err(CompileError::unsupported(graph, at, needed).into());
         }
-        let residues = residues(graph);
+        let decoding = Decoding::new(graph);
         let modulus = match own_modulus(graph) {
             Some(modulus) => modulus,
             None => modulus_above(residues_needed(graph))?,
@@ -131,7 +130,8 @@ impl<S: Scheme> IntegerPlan<S> {
                     continue;
                 }
                 let on = OnSlots::new(Arc::clone(&lane), approximations, recording);
-                found.push(Self { backend, graph: Arc::clone(graph), parameters, residues, lanes, on });
+                let (graph, decoding) = (Arc::clone(graph), decoding.clone());
+                found.push(Self { backend, graph, parameters, decoding, lanes, on });
             }
         }
         match (found.is_empty(), refused) {
@@ -159,11 +159,8 @@ impl<S: Scheme> IntegerPlan<S> {
     fn joined(&self, lanes: Vec<Outcome>) -> Outcome {
         let modulus = self.parameters.modulus().value().cast_signed();
         let output = |(k, &at): (usize, &usize)| {
-            let (count, low) = (size(&self.graph.node(at).shape).unwrap_or(0), held(&self.graph, at).low as i64);
-            let number = |&x: &f64| {
-                let x = low + (x as i64 - low).rem_euclid(modulus);
-                self.residues.map_or(x, |divisor| x.rem_euclid(divisor.cast_signed())) as f64
-            };
+            let count = size(&self.graph.node(at).shape).unwrap_or(0);
+            let number = |&residue: &f64| self.decoding.number(k, residue as i64, modulus) as f64;
             lanes.iter().flat_map(|lane| &lane.values[k]).map(number).take(count).collect()
         };
         Outcome::exact(self.graph.outputs().iter().enumerate().map(output).collect())
@@ -239,8 +236,8 @@ impl<S: Scheme> Backend for Integers<S> {
         let approximations = Approximations::modulo(parameters.modulus().value());
         let recording = Recording::new::<i64>(&lane, record.slots, approximations)?;
         let on = OnSlots::new(lane, approximations, recording);
-        let (graph, residues) = (Arc::clone(graph), residues(graph));
-        Ok(Arc::new(IntegerPlan { backend: self, graph, parameters, residues, lanes, on }))
+        let (graph, decoding) = (Arc::clone(graph), Decoding::new(graph));
+        Ok(Arc::new(IntegerPlan { backend: self, graph, parameters, decoding, lanes, on }))
     }
 }
 

@@ -10,8 +10,32 @@ use crate::graph::operation::{Binary, Operation};
 /// Rings up to this index have slots modulo the primes that are tried.
 const SLOT_INDEX: u64 = 1 << 16;
 
+/// How the numbers of outputs follow from their residues.
+#[derive(Debug, Clone)]
+pub(super) struct Decoding {
+    /// The lowest number of each output.
+    lows: Vec<i64>,
+    /// What the client takes results modulo.
+    divisor: Option<i64>,
+}
+
+impl Decoding {
+    /// That of a graph.
+    pub(super) fn new(graph: &Graph) -> Self {
+        let lows = graph.outputs().iter().map(|&output| held(graph, output).low as i64).collect();
+        Self { lows, divisor: residues(graph).map(u64::cast_signed) }
+    }
+
+    /// The number of an output with this residue.
+    pub(super) fn number(&self, output: usize, residue: i64, modulus: i64) -> i64 {
+        let low = self.lows[output];
+        let number = low + (residue - low).rem_euclid(modulus);
+        self.divisor.map_or(number, |divisor| number.rem_euclid(divisor))
+    }
+}
+
 /// The number that all outputs are remainders by, or elements of such, if they are.
-pub(super) fn residues(graph: &Graph) -> Option<u64> {
+fn residues(graph: &Graph) -> Option<u64> {
     let divisor = |&output: &usize| {
         let mut at = output;
         while let Operation::Gather { of, .. } = graph.node(at).operation {
@@ -67,10 +91,9 @@ fn has_slots(modulus: u64) -> bool {
 /// How many residues tell the numbers of a graph apart: those of each output, and inputs and constants, which encoders take from
 /// minus half of the modulus to below it.
 pub(super) fn residues_needed(graph: &Graph) -> f64 {
-    let needed = graph.needed();
     let mut least = 2.0_f64;
     let mut encode = |x: f64| least = least.max(if x < 0.0 { 1.0 - 2.0 * x } else { x + 1.0 });
-    for (_, node) in graph.nodes().iter().enumerate().filter(|(at, _)| needed[*at]) {
+    for (node, _) in graph.nodes().iter().zip(graph.needed()).filter(|(_, needed)| *needed) {
         let given: &[f64] = match &node.operation {
             Operation::Input { range, .. } => &[range.low, range.high],
             Operation::Constant { values: given, .. }
@@ -88,7 +111,7 @@ pub(super) fn residues_needed(graph: &Graph) -> f64 {
 }
 
 /// The range of what slots hold for an output: of what it is a remainder of, where the client divides.
-pub(super) fn held(graph: &Graph, output: usize) -> Interval {
+fn held(graph: &Graph, output: usize) -> Interval {
     let mut at = output;
     while let Operation::Gather { of, .. } = graph.node(at).operation {
         at = of;

@@ -44,8 +44,8 @@ const DECODED_WORDS: f64 = 1.4;
 const LARGE_PAGE_WORDS: f64 = 262_144.0;
 /// The seed of a ciphertext depends on its message: a word of it takes as long as this part of a uniform one.
 const HASHED_WORDS: f64 = 0.65;
-/// A word of a ciphertext that is read, written or made from its seed, with its part of the digests and copies of a container, takes
-/// as long as so many uniform ones: the multiple of what these take by themselves with which compiled functions were predicted best.
+/// Costs of a word of a ciphertext in uniform words: to read it, to write it, and to expand it from a seed, with the digests and
+/// copies of its container. Fitted to measured times of compiled functions: three times the costs of the ciphertext alone.
 const READ_WORDS: f64 = 1.5;
 const WRITTEN_WORDS: f64 = 1.95;
 const EXPANDED_WORDS: f64 = 1.8;

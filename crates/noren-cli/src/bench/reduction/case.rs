@@ -1,7 +1,6 @@
 //! The cases of the suites `product` and `inner-product`.
 
 use clap::ValueEnum;
-
 use noren::advisor::Scheme;
 
 /// A reduction that is measured.

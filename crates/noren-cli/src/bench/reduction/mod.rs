@@ -17,11 +17,12 @@ mod radix;
 mod task;
 mod values;
 
+use noren::advisor::Scheme;
+
 pub(super) use crate::bench::reduction::case::{Case, Reduction, Way};
 use crate::bench::reduction::task::Task;
 use crate::bench::run::Run;
 use crate::failure::Failure;
-use noren::advisor::Scheme;
 
 /// The numbers of values of the comparison.
 pub(super) const COUNTS: [usize; 6] = [2, 20, 40, 60, 80, 100];

@@ -57,15 +57,10 @@ fn check_type(graph: &Graph, at: usize) -> Result<()> {
 fn check_node(graph: &Graph, at: usize) -> Result<()> {
     check_type(graph, at)?;
     match &graph.node(at).operation {
-        Operation::Table { .. } => {
-            let elements = Index::of(graph, at).map(|index| index.elements(graph)).unwrap_or_default();
-            match elements.iter().map(|element| element.bits().unwrap_or(0)).sum::<u32>() {
-                0..=TABLE_BITS => Ok(()),
-                bits => {
-                    Err(refusal(graph, at, &format!("tables of integers of {TABLE_BITS} bits together, not {bits}")))
-                }
-            }
-        }
+        Operation::Table { .. } => match Index::of(graph, at).map_or(0, |index| index.bits(graph)) {
+            0..=TABLE_BITS => Ok(()),
+            bits => Err(refusal(graph, at, &format!("tables of integers of {TABLE_BITS} bits together, not {bits}"))),
+        },
         Operation::Binary(kind, a, b)
             if kind.compares()
                 && [a, b].iter().all(|&&of| matches!(graph.node(of).operation, Operation::Constant { .. })) =>

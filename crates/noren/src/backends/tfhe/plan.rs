@@ -115,12 +115,17 @@ impl TfhePlan {
         self.parameters.spec().torus.light.is_some()
     }
 
+    /// The name of the set, if it is a preset.
+    fn preset(&self) -> Option<&'static str> {
+        let own = tfhe::PRESETS.iter().find(|preset| preset.spec == *self.parameters.spec());
+        own.map(|preset| preset.name)
+    }
+
     /// The name of the set, or of the one that is most like it.
     fn set(&self) -> &'static str {
         let spec = self.parameters.spec();
         let sets = sets(spec.torus.security, spec.encoding == Encoding::Bits);
-        let own = tfhe::PRESETS.iter().find(|preset| preset.spec == *spec).map(|preset| preset.name);
-        own.unwrap_or(if self.is_light() { sets[sets.len() - 1] } else { sets[0] })
+        self.preset().unwrap_or(if self.is_light() { sets[sets.len() - 1] } else { sets[0] })
     }
 
     /// The bootstraps of a node.
@@ -216,8 +221,7 @@ impl Plan for TfhePlan {
     }
 
     fn words(&self) -> String {
-        let own = tfhe::PRESETS.iter().find(|preset| preset.spec == *self.parameters.spec());
-        own.map_or_else(String::new, |preset| format!("set {}, ", preset.name)) + &self.parameters.to_string()
+        self.preset().map_or_else(String::new, |name| format!("set {name}, ")) + &self.parameters.to_string()
     }
 
     fn security(&self) -> Security {

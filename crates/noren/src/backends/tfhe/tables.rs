@@ -25,8 +25,7 @@ impl Index {
         let whole = Self { terms: vec![(of, 1)], offset: 0 };
         let mut parts = Self { terms: Vec::new(), offset: 0 };
         let found = parts.add(graph, of, (of, 1), &mut 0);
-        let bits = |index: &Self| index.elements(graph).iter().map(|element| element.bits().unwrap_or(0)).sum::<u32>();
-        let (single, several) = (bits(&whole), bits(&parts));
+        let (single, several) = (whole.bits(graph), parts.bits(graph));
         let fits = several <= DIRECT_BITS || (single > DIRECT_BITS && several <= single);
         Some(if found.is_some() && (1..=2).contains(&parts.terms.len()) && fits { parts } else { whole })
     }
@@ -34,6 +33,11 @@ impl Index {
     /// The types that the nodes are looked up in.
     pub(super) fn elements(&self, graph: &Graph) -> Vec<Element> {
         self.terms.iter().map(|&(of, _)| holding(graph.node(of).range)).collect()
+    }
+
+    /// The bits of all nodes together.
+    pub(super) fn bits(&self, graph: &Graph) -> u32 {
+        self.elements(graph).iter().map(|element| element.bits().unwrap_or(0)).sum()
     }
 
     /// The index for values of the nodes.

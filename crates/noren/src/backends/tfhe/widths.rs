@@ -157,11 +157,11 @@ fn typed(graph: &Graph, at: usize, asked: u32) -> Typed {
         }
         Operation::Reduce(Reduction::Maximum | Reduction::Minimum, ..) => holding(hull),
         Operation::Table { .. } => {
-            let elements = Index::of(graph, at).map(|index| index.elements(graph)).unwrap_or_default();
-            match elements[..] {
+            let of_index = |index: Index| match index.elements(graph)[..] {
                 [element] => element,
-                _ => Element::Unsigned(elements.iter().map(|element| element.bits().unwrap_or(0)).sum()),
-            }
+                _ => Element::Unsigned(index.bits(graph)),
+            };
+            Index::of(graph, at).map_or(result, of_index)
         }
         _ => result,
     };
