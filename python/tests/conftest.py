@@ -1,5 +1,6 @@
 """One small world for all tests: a ring without security, its keys, and a check against error bounds."""
 
+import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from noren import ckks
 
 pytest.register_assert_rewrite("cluster_world")
+
+# Choices do not depend on costs that were measured on this machine, nor do tests write any.
+os.environ["NOREN_MACHINE"] = os.devnull
 
 SEED = bytes(range(32))
 ROTATIONS = (1, -2, 3)

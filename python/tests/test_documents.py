@@ -277,8 +277,9 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m noren._tool "$@"\n')
     tool.chmod(0o755)
     cargo = {name: os.environ.get(name, str(Path.home() / path)) for name, path in TOOLCHAIN.items()}
+    inherited = {name: value for name, value in os.environ.items() if name != "NOREN_MACHINE"}
     return {
-        **os.environ,
+        **inherited,
         **cargo,
         "PATH": f"{tool.parent}{os.pathsep}{os.environ['PATH']}",
         "HOME": str(home),

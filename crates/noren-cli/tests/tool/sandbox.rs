@@ -96,10 +96,11 @@ impl Sandbox {
         command
     }
 
-    /// The tool as it is without options.
+    /// The tool as it is without options. Costs that it measures while tests run are kept apart from the user's.
     pub fn strict_command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(tool());
-        command.args(arguments).current_dir(&self.directory);
+        let costs = Path::new(env!("CARGO_TARGET_TMPDIR")).join("machine.json");
+        command.args(arguments).current_dir(&self.directory).env("NOREN_MACHINE", costs);
         command
     }
 
