@@ -63,7 +63,7 @@ class Explanation:
 
     @property
     def bootstraps(self) -> int:
-        """The bootstraps of all steps; the circuit bootstraps of tables are not counted."""
+        """The bootstraps of all steps, circuit bootstraps of tables among them."""
         return int(self._found["bootstraps"])
 
     @property
@@ -157,8 +157,11 @@ class Explanation:
         price = self._found["price"]
         times = {"keys": "keys", "encryption": "encrypt", "server": "server", "decryption": "decrypt"}
         sizes = {"keys": "key_bytes", "inputs": "input_bytes", "results": "result_bytes", "server": "server_memory"}
+        seconds = {name: time(price[f"{key}_seconds"]) for name, key in times.items()}
+        if price["prepare_seconds"] > 0:
+            seconds["server"] += f" and once before {time(price['prepare_seconds'])}"
         lines = [
-            "predicted: " + ", ".join(f"{name} {time(price[f'{key}_seconds'])}" for name, key in times.items()),
+            "predicted: " + ", ".join(f"{name} {told}" for name, told in seconds.items()),
             "sizes: "
             + ", ".join(f"{name} {size(price[key])}{' of memory' * (name == 'server')}" for name, key in sizes.items()),
             f"on {self.machine}",

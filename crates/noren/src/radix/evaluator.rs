@@ -7,11 +7,10 @@ use crate::radix::carry::BASE;
 use crate::radix::circuit::{Circuit, DIGIT_BITS, MAX_NOISE, Shape};
 use crate::radix::compare::Comparison;
 use crate::radix::integer::{Flag, Integer, check_bits, check_fits, check_set};
-use crate::radix::operation::Operation;
+use crate::radix::operation::{Digit, Operation};
 use crate::radix::run::Runner;
 use crate::radix::shift::Move;
 use crate::radix::sort::exchanges;
-use crate::radix::value::Value;
 use crate::schemes::tfhe::{self, Ciphertext};
 
 /// Integers up to which a batch is computed in few rounds.
@@ -312,9 +311,7 @@ impl Evaluator {
             }
         }
         let shape = if operands[first].len() <= self.small_batch { Shape::Flat } else { Shape::Lean };
-        let mut circuit = Circuit::new(shape);
-        let inputs: Vec<Vec<Value>> = operands.iter().map(|column| inputs(&mut circuit, column)).collect();
-        let outputs = operation.build(&mut circuit, &inputs);
+        let (circuit, outputs) = operation.circuit(&operands.iter().map(bounds).collect::<Vec<_>>(), shape);
         let element = |index: usize| operands.iter().flat_map(|column| column[index]).collect();
         let batch: Vec<Vec<&Ciphertext>> = (0..operands[first].len()).map(element).collect();
         let mut results = self.runner.run(&circuit, &batch, &outputs.concat())?;
@@ -334,14 +331,11 @@ fn integer(results: &mut Vec<Vec<Ciphertext>>) -> Result<Integer> {
     Integer::from_digits(results.remove(0))
 }
 
-/// The digits of an operand, with bounds that hold for all elements.
-fn inputs(circuit: &mut Circuit, column: &Column<'_>) -> Vec<Value> {
-    let digit = |place: usize| {
-        let of_all = column.iter().map(|digits| &digits[place]);
-        let most = of_all.clone().map(Ciphertext::max).max().unwrap_or(0);
-        circuit.input(most, of_all.map(Ciphertext::noise).fold(0.0, f64::max))
-    };
-    (0..column[0].len()).map(digit).collect()
+/// The digits of an operand.
+fn bounds(column: &Column<'_>) -> Vec<Digit> {
+    let of = |digit: &Ciphertext| Digit { most: digit.max(), noise: digit.noise() };
+    let of_all = |place: usize| column.iter().map(|digits| of(&digits[place])).reduce(Digit::or);
+    (0..column[0].len()).filter_map(of_all).collect()
 }
 
 fn check_length(needed: usize, found: usize) -> Result<()> {

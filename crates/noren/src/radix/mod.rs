@@ -54,6 +54,7 @@ pub use circuit::{Cost, Shape};
 pub use compare::Comparison;
 pub use evaluator::Evaluator;
 pub use integer::{Flag, Integer};
+pub(crate) use operation::Digit;
 pub use operation::Operation;
 pub use shift::Move;
 pub use sort::exchanges;

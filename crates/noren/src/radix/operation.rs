@@ -81,6 +81,25 @@ pub enum Operation {
     CastSigned(usize),
 }
 
+/// Bounds on a digit that hold for all elements of a batch.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Digit {
+    /// The largest value.
+    pub(crate) most: u64,
+    /// The noise, in bootstraps.
+    pub(crate) noise: f64,
+}
+
+impl Digit {
+    /// A digit that comes from encryption.
+    pub(crate) const FRESH: Self = Self { most: BASE - 1, noise: 1.0 };
+
+    /// Bounds that hold for both.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self { most: self.most.max(other.most), noise: self.noise.max(other.noise) }
+    }
+}
+
 impl Operation {
     /// The cost for integers of `bits` bits that come from encryption, for a batch of one or of many.
     ///
@@ -91,13 +110,13 @@ impl Operation {
         match self {
             Self::Sort(count) => Ok(Self::Exchange.cost_of_sort(count, bits, shape)),
             Self::SortSigned(count) => Ok(Self::ExchangeSigned.cost_of_sort(count, bits, shape)),
-            _ => Ok(self.cost_at(bits, shape, 1.0).0),
+            _ => Ok(self.cost_at(bits, shape, Digit::FRESH.noise).0),
         }
     }
 
     /// The cost of sorting by these exchanges. Those of a layer are one batch, made for the noisiest of its operands.
     fn cost_of_sort(self, count: usize, bits: usize, shape: Shape) -> Cost {
-        let (mut noises, mut total) = (vec![1.0; count], Cost::default());
+        let (mut noises, mut total) = (vec![Digit::FRESH.noise; count], Cost::default());
         for layer in exchanges(count).iter().filter(|layer| !layer.is_empty()) {
             let noise = layer.iter().flat_map(|&(i, j)| [noises[i], noises[j]]).fold(0.0, f64::max);
             let (cost, after) = self.cost_at(bits, shape, noise);
@@ -111,16 +130,33 @@ impl Operation {
 
     /// The cost for integers of this noise, and the noise of its results.
     fn cost_at(self, bits: usize, shape: Shape, noise: f64) -> (Cost, f64) {
-        let digits = bits / DIGIT_BITS;
+        let operand = |index| match self.takes_flag(index) {
+            true => vec![Digit { most: 1, noise }],
+            false => vec![Digit { noise, ..Digit::FRESH }; bits / DIGIT_BITS],
+        };
+        let (cost, outputs) = self.cost_of(&(0..self.operands()).map(operand).collect::<Vec<_>>(), shape);
+        (cost, outputs.iter().flatten().map(|digit| digit.noise).fold(0.0, f64::max))
+    }
+
+    /// The cost for operands of these digits, and the digits of each result.
+    ///
+    /// # Panics
+    /// For another number of operands, and for sorting.
+    pub(crate) fn cost_of(self, operands: &[impl AsRef<[Digit]>], shape: Shape) -> (Cost, Vec<Vec<Digit>>) {
+        let (circuit, outputs) = self.circuit(operands, shape);
+        let digit = |value: &Value| Digit { most: value.most(), noise: value.noise() };
+        let digits = outputs.iter().map(|output| output.iter().map(digit).collect()).collect();
+        (circuit.cost(&outputs.concat()), digits)
+    }
+
+    /// The circuit for operands of these digits, and the digits of each result.
+    pub(super) fn circuit(self, operands: &[impl AsRef<[Digit]>], shape: Shape) -> (Circuit, Vec<Vec<Value>>) {
         let mut circuit = Circuit::new(shape);
-        let operands: Vec<Vec<Value>> = (0..self.operands())
-            .map(|index| {
-                let (digits, most) = if self.takes_flag(index) { (1, 1) } else { (digits, BASE - 1) };
-                (0..digits).map(|_| circuit.input(most, noise)).collect()
-            })
-            .collect();
-        let outputs = self.build(&mut circuit, &operands).concat();
-        (circuit.cost(&outputs), outputs.iter().map(Value::noise).fold(0.0, f64::max))
+        let mut input = |digit: &Digit| circuit.input(digit.most, digit.noise);
+        let operands: Vec<Vec<Value>> =
+            operands.iter().map(|digits| digits.as_ref().iter().map(&mut input).collect()).collect();
+        let outputs = self.build(&mut circuit, &operands);
+        (circuit, outputs)
     }
 
     /// How many operands it takes.
@@ -182,7 +218,7 @@ impl Operation {
     }
 
     /// The digits of each result.
-    pub(super) fn build(self, circuit: &mut Circuit, operands: &[Vec<Value>]) -> Vec<Vec<Value>> {
+    fn build(self, circuit: &mut Circuit, operands: &[Vec<Value>]) -> Vec<Vec<Value>> {
         let one = Value::constant(1);
         let known = |number: u64, digits: usize| known_digits(number, digits);
         let result = match (self, operands) {

@@ -2,7 +2,6 @@
 
 use noren_rlwe::error::{Error, Result};
 
-use crate::backends::tfhe::bootstraps::MOST_TERMS;
 use crate::backends::tfhe::elements::travelling;
 use crate::backends::tfhe::tables::{Index, TABLE_BITS};
 use crate::backends::tfhe::widths::{Form, Types, form, sources, turned, whole_numbers};
@@ -12,6 +11,11 @@ use crate::graph::shape::{broadcast_positions, positions_without, size};
 use crate::lowering::error::CompileError;
 use crate::programs::columns::{self, Binary, Column, ColumnEvaluator, ColumnLookup, Element};
 use crate::radix::Comparison;
+
+/// What is needed of outputs that no input leads to.
+const IN_CLEAR: &str = "return it without encryption";
+/// The most terms of a sum whose circuit is made: more are added in groups, and so are their sums.
+pub(super) const MOST_TERMS: usize = 512;
 
 /// An operand: numbers in clear, or a column.
 #[derive(Clone)]
@@ -39,7 +43,19 @@ pub(super) fn element_of(graph: &Graph, at: usize) -> Result<Element> {
 /// [`CompileError::Unsupported`].
 pub(super) fn check(graph: &Graph) -> Result<()> {
     let needed = graph.needed();
-    (0..needed.len()).filter(|&at| needed[at]).try_for_each(|at| check_node(graph, at))
+    (0..needed.len()).filter(|&at| needed[at]).try_for_each(|at| check_node(graph, at))?;
+    match graph.outputs().iter().find(|&&at| is_constant(graph, at)) {
+        Some(&at) => Err(refusal(graph, at, IN_CLEAR)),
+        None => Ok(()),
+    }
+}
+
+/// Whether a node holds numbers in clear.
+pub(super) fn is_constant(graph: &Graph, mut at: usize) -> bool {
+    while let Operation::Gather { of, .. } = graph.node(at).operation {
+        at = of;
+    }
+    matches!(graph.node(at).operation, Operation::Constant { .. })
 }
 
 /// Whether columns have the operation of a node.
@@ -111,7 +127,7 @@ pub(super) fn run(graph: &Graph, types: &Types, ev: &ColumnEvaluator, inputs: &[
     }
     let output = |&at: &usize| match &results[at] {
         Some(Operand::Column(column)) => ev.cast(column, element_of(graph, at)?),
-        _ => Err(refusal(graph, at, "return it without encryption")),
+        _ => Err(refusal(graph, at, IN_CLEAR)),
     };
     graph.outputs().iter().map(output).collect()
 }
@@ -363,7 +379,7 @@ pub(super) const fn truth_gate(kind: operation::Binary) -> TruthGate {
 }
 
 /// The operation on columns.
-const fn binary(kind: operation::Binary) -> Binary {
+pub(super) const fn binary(kind: operation::Binary) -> Binary {
     match kind {
         operation::Binary::Add => Binary::Add,
         operation::Binary::Sub => Binary::Sub,
@@ -392,19 +408,10 @@ fn refusal(graph: &Graph, at: usize, needed: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
-    use crate::backends::tests::{plan, run, toy};
+    use crate::backends::tfhe::tests::check_run;
     use crate::graph::interval::Interval;
     use crate::graph::operation::{Binary, Element};
-
-    /// Compares the outputs of a graph on columns with its definition.
-    fn check_run(graph: Graph, inputs: &[Vec<f64>]) {
-        let graph = Arc::new(graph);
-        let found = run(&plan(&graph, &toy("tfhe")), inputs);
-        assert_eq!(found.values, graph.evaluate(inputs).expect("values"), "{graph:?}");
-    }
 
     fn input(graph: &mut Graph, count: usize, low: f64, high: f64) -> usize {
         let (name, range) = (format!("x{}", graph.nodes().len()), Interval::new(low, high));

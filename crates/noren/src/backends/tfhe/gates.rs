@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::backends::tfhe::columns::check;
+use crate::backends::tfhe::columns::{check, is_constant};
 use crate::graph::dag::Graph;
 use crate::graph::node::Node;
 use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
@@ -208,14 +208,6 @@ impl Table {
         }
         self
     }
-}
-
-/// Whether a node holds numbers in clear.
-fn is_constant(graph: &Graph, mut at: usize) -> bool {
-    while let Operation::Gather { of, .. } = graph.node(at).operation {
-        at = of;
-    }
-    matches!(graph.node(at).operation, Operation::Constant { .. })
 }
 
 /// The nodes that tables are of.

@@ -17,7 +17,7 @@ use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, 
 use crate::backends::keys::{Part, PartKind, SecretKey, ServerKeys, part};
 use crate::backends::options::Options;
 use crate::backends::slots::check_length;
-use crate::backends::tfhe::bootstraps::{Rounds, bootstraps};
+use crate::backends::tfhe::bootstraps::{Count, counts};
 use crate::backends::tfhe::columns::{self, element_of};
 use crate::backends::tfhe::gates::of_truths;
 use crate::backends::tfhe::price::{BOOTSTRAPS_OF_CHOICE, TorusDraft};
@@ -39,12 +39,13 @@ pub(super) struct TfhePlan {
     types: Types,
     parameters: tfhe::Parameters,
     context: OnceLock<tfhe::Context>,
+    counts: OnceLock<Vec<Count>>,
 }
 
 /// The server half.
-struct TfheServer {
+pub(super) struct TfheServer {
     plan: Arc<TfhePlan>,
-    ev: ColumnEvaluator,
+    pub(super) ev: ColumnEvaluator,
 }
 
 /// The names of the sets, the usual one first: of bits or of digits of two bits.
@@ -60,7 +61,7 @@ const fn sets(security: Security, of_bits: bool) -> &'static [&'static str] {
 }
 
 /// The graph that is evaluated, and whether it is of gates.
-fn evaluated(graph: &Arc<Graph>) -> Result<(Arc<Graph>, bool)> {
+pub(super) fn evaluated(graph: &Arc<Graph>) -> Result<(Arc<Graph>, bool)> {
     match of_truths(graph) {
         Some(gates) => Ok((Arc::new(gates), true)),
         None => columns::check(graph).map(|()| (Arc::clone(graph), false)),
@@ -107,7 +108,8 @@ impl Backend for Tfhe {
 
 impl TfhePlan {
     pub(super) fn new(graph: &Arc<Graph>, parameters: tfhe::Parameters) -> Self {
-        Self { graph: Arc::clone(graph), types: Types::new(graph), parameters, context: OnceLock::new() }
+        let (context, counts) = (OnceLock::new(), OnceLock::new());
+        Self { graph: Arc::clone(graph), types: Types::new(graph), parameters, context, counts }
     }
 
     /// Whether keys travel in their light form.
@@ -128,9 +130,13 @@ impl TfhePlan {
         self.preset().unwrap_or(if self.is_light() { sets[sets.len() - 1] } else { sets[0] })
     }
 
-    /// The bootstraps of a node.
-    fn bootstraps(&self, at: usize) -> Result<Rounds> {
-        bootstraps(&self.graph, &self.types, self.parameters.encoding(), at)
+    /// What each node takes.
+    pub(super) fn counts(&self) -> Result<&[Count]> {
+        if let Some(counts) = self.counts.get() {
+            return Ok(counts);
+        }
+        let counts = counts(&self.graph, &self.types, self.parameters.encoding())?;
+        Ok(self.counts.get_or_init(|| counts))
     }
 
     /// The context, whose tables are made once.
@@ -154,15 +160,12 @@ impl TfhePlan {
     /// For its price: node after node, each with the elements of its result side by side.
     fn draft(&self) -> Result<TorusDraft> {
         let mut rounds = Vec::new();
-        for at in self.nodes() {
-            let node = self.graph.node(at);
-            if matches!(node.operation, Operation::Table { .. }) && !self.types.is_direct(at) {
-                rounds.push((1, BOOTSTRAPS_OF_CHOICE * self.bootstraps(at)?.bootstraps as f64));
-            } else if !matches!(node.operation, Operation::Constant { .. }) {
-                let found = self.bootstraps(at)?;
-                if found.rounds > 0 {
-                    rounds.push((found.rounds, found.bootstraps as f64 / found.rounds as f64));
-                }
+        for count in self.counts()? {
+            if count.rounds > 0 {
+                rounds.push((count.rounds, count.bootstraps as f64 / count.rounds as f64));
+            }
+            if count.circuit_bootstraps > 0 {
+                rounds.push((1, BOOTSTRAPS_OF_CHOICE * count.circuit_bootstraps as f64));
             }
         }
         Ok(TorusDraft {
@@ -237,7 +240,7 @@ impl Plan for TfhePlan {
     }
 
     fn log2_failure(&self) -> Result<Option<f64>> {
-        let count: usize = self.nodes().map(|at| Ok(self.bootstraps(at)?.bootstraps)).sum::<Result<_>>()?;
+        let count: usize = self.counts()?.iter().map(Count::all).sum();
         // Circuit bootstraps of digits fail no more often than parameters allow.
         let log2 = match columns::needs_circuit_keys(&self.graph, &self.types) {
             true => self.parameters.spec().max_failure_log2,
@@ -247,12 +250,12 @@ impl Plan for TfhePlan {
     }
 
     fn outline(&self, _: Option<&Bounds>) -> Result<Outline> {
-        let graph = &self.graph;
+        let (graph, counts) = (&self.graph, self.counts()?);
         let given =
             |at: &usize| matches!(graph.node(*at).operation, Operation::Constant { .. } | Operation::Input { .. });
         let step = |at: usize| {
             let node = graph.node(at);
-            Ok(Step {
+            Step {
                 operation: node.operation.name(),
                 place: node.place.clone(),
                 shape: node.shape.clone(),
@@ -263,9 +266,9 @@ impl Plan for TfhePlan {
                 products: 0,
                 plain_products: 0,
                 rotations: 0,
-                bootstraps: self.bootstraps(at)?.bootstraps,
+                bootstraps: counts[at].all(),
                 bound: 0.0,
-            })
+            }
         };
         let elements = |at: usize| size(&graph.node(at).shape).unwrap_or(0);
         Ok(Outline {
@@ -273,7 +276,7 @@ impl Plan for TfhePlan {
             slots: 0,
             levels: 0,
             rotations: Vec::new(),
-            steps: self.nodes().filter(|at| !given(at)).map(step).collect::<Result<_>>()?,
+            steps: self.nodes().filter(|at| !given(at)).map(step).collect(),
         })
     }
 
@@ -321,17 +324,7 @@ impl Plan for TfhePlan {
     }
 
     fn server(self: Arc<Self>, keys: &ServerKeys) -> Result<Box<dyn Running>> {
-        let context = self.context()?;
-        let server = match self.is_light() {
-            true => context.expand_light(&keys.get::<KeyFile<LightKeys>>(0)?.key)?,
-            false => context.expand(&keys.get::<KeyFile<CompactKeys>>(0)?.key)?,
-        };
-        let mut ev = tfhe::Evaluator::new(context, Arc::new(server))?;
-        if columns::needs_circuit_keys(&self.graph, &self.types) {
-            let circuit = context.expand_circuit(&keys.get::<KeyFile<CompactCircuitKeys>>(1)?.key)?;
-            ev = ev.with_circuit_keys(Arc::new(circuit))?;
-        }
-        Ok(Box::new(TfheServer { plan: self, ev: ColumnEvaluator::new(ev) }))
+        Ok(Box::new(TfheServer::new(self, keys)?))
     }
 
     fn decrypt(&self, secret: &SecretKey, outputs: &[Vec<u8>]) -> Result<Outcome> {
@@ -343,6 +336,22 @@ impl Plan for TfhePlan {
 
     fn simulate(&self, inputs: &[Vec<f64>], _: &Seed) -> Result<Outcome> {
         self.graph.evaluate(inputs).map(Outcome::exact)
+    }
+}
+
+impl TfheServer {
+    pub(super) fn new(plan: Arc<TfhePlan>, keys: &ServerKeys) -> Result<Self> {
+        let context = plan.context()?;
+        let server = match plan.is_light() {
+            true => context.expand_light(&keys.get::<KeyFile<LightKeys>>(0)?.key)?,
+            false => context.expand(&keys.get::<KeyFile<CompactKeys>>(0)?.key)?,
+        };
+        let mut ev = tfhe::Evaluator::new(context, Arc::new(server))?;
+        if columns::needs_circuit_keys(&plan.graph, &plan.types) {
+            let circuit = context.expand_circuit(&keys.get::<KeyFile<CompactCircuitKeys>>(1)?.key)?;
+            ev = ev.with_circuit_keys(Arc::new(circuit))?;
+        }
+        Ok(Self { plan, ev: ColumnEvaluator::new(ev) })
     }
 }
 

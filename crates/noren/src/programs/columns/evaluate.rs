@@ -8,7 +8,7 @@ use noren_rlwe::error::{Error, Result};
 use crate::programs::columns::column::{Column, Samples};
 use crate::programs::columns::element::Element;
 use crate::programs::columns::operation::{Binary, Unary};
-use crate::radix::{self, Flag, Integer, Move, Operation};
+use crate::radix::{self, Flag, Integer, Operation};
 use crate::schemes::tfhe::parts::WORKING_SET;
 use crate::schemes::tfhe::{Bit, Bits, Ciphertext, Ciphertexts, Encoding, Evaluator, Gate, Parameters};
 
@@ -82,10 +82,8 @@ impl ColumnEvaluator {
         if let Some(amount) = values.iter().find(|amount| shifts && **amount < 0) {
             return Err(Error::parameter("amount of a shift", amount, "0 or more"));
         }
-        let known = match (element.bits(), values) {
-            (Some(_), [value, others @ ..]) if others.iter().all(|other| other == value) => {
-                known(operation, element, *value)
-            }
+        let known = match values {
+            [value, others @ ..] if others.iter().all(|other| other == value) => operation.with_known(element, *value),
             _ => None,
         };
         match known {
@@ -317,9 +315,8 @@ impl ColumnEvaluator {
             (Binary::Rem, false) => evaluator.div_rem(&x, &y)?.1,
             (Binary::Div, true) => evaluator.div_rem_signed(&x, &y)?.0,
             (Binary::Rem, true) => evaluator.div_rem_signed(&x, &y)?.1,
-            (Binary::ShiftRight, true) => evaluator.shift_encrypted(Move::ShiftRightSigned, &x, &y)?,
-            _ => {
-                let operation = operation.of_integers().ok_or_else(|| refusal(operation, element))?;
+            (_, signed) => {
+                let operation = operation.of_integers(signed).ok_or_else(|| refusal(operation, element))?;
                 evaluator.apply(operation, &[&x, &y])?
             }
         };
@@ -386,22 +383,6 @@ impl ColumnEvaluator {
         };
         terms.iter().try_for_each(|term| self.check(term).and_then(|()| self.check_alike(first, term)))?;
         Ok(first.element())
-    }
-}
-
-/// The operation of integers with a number that everybody knows, where there is a cheaper one.
-fn known(operation: Binary, element: Element, value: i128) -> Option<Operation> {
-    match operation {
-        Binary::Add => Some(Operation::AddKnown(element.word(value))),
-        Binary::Sub => Some(Operation::AddKnown(element.word(-value))),
-        Binary::Mul => Some(Operation::MulKnown(element.word(value))),
-        Binary::And => Some(Operation::AndKnown(element.word(value))),
-        Binary::ShiftLeft if value >= 0 => Some(Operation::MoveKnown(Move::ShiftLeft, value.min(64) as usize)),
-        Binary::ShiftRight if value >= 0 => {
-            let direction = if element.is_signed() { Move::ShiftRightSigned } else { Move::ShiftRight };
-            Some(Operation::MoveKnown(direction, value.min(64) as usize))
-        }
-        _ => None,
     }
 }
 

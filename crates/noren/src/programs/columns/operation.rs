@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::programs::columns::element::Element;
 use crate::radix::{Comparison, Move, Operation};
 use crate::schemes::tfhe::Gate;
 
@@ -58,20 +59,42 @@ impl Binary {
         }
     }
 
-    /// The operation on unsigned integers, where it has one result that is an integer.
+    /// The operation on integers, where it is one: the smaller or larger of signed ones is chosen by a comparison.
     #[must_use]
-    pub const fn of_integers(self) -> Option<Operation> {
+    pub const fn of_integers(self, signed: bool) -> Option<Operation> {
         match self {
             Self::Add => Some(Operation::Add),
             Self::Sub => Some(Operation::Sub),
             Self::Mul => Some(Operation::Mul),
+            Self::Div | Self::Rem if signed => Some(Operation::DivRemSigned),
+            Self::Div | Self::Rem => Some(Operation::DivRem),
             Self::And => Some(Operation::And),
             Self::Or => Some(Operation::Or),
             Self::Xor => Some(Operation::Xor),
             Self::ShiftLeft => Some(Operation::Move(Move::ShiftLeft)),
+            Self::ShiftRight if signed => Some(Operation::Move(Move::ShiftRightSigned)),
             Self::ShiftRight => Some(Operation::Move(Move::ShiftRight)),
+            Self::Compare(comparison) if signed => Some(Operation::CompareSigned(comparison)),
+            Self::Compare(comparison) => Some(Operation::Compare(comparison)),
+            Self::Min | Self::Max if signed => None,
             Self::Min => Some(Operation::Min),
             Self::Max => Some(Operation::Max),
+        }
+    }
+
+    /// The operation on elements of a type with a number that everybody knows, where there is a cheaper one.
+    pub(crate) fn with_known(self, element: Element, value: i128) -> Option<Operation> {
+        match self {
+            _ if element.bits().is_none() => None,
+            Self::Add => Some(Operation::AddKnown(element.word(value))),
+            Self::Sub => Some(Operation::AddKnown(element.word(-value))),
+            Self::Mul => Some(Operation::MulKnown(element.word(value))),
+            Self::And => Some(Operation::AndKnown(element.word(value))),
+            Self::ShiftLeft if value >= 0 => Some(Operation::MoveKnown(Move::ShiftLeft, value.min(64) as usize)),
+            Self::ShiftRight if value >= 0 => {
+                let direction = if element.is_signed() { Move::ShiftRightSigned } else { Move::ShiftRight };
+                Some(Operation::MoveKnown(direction, value.min(64) as usize))
+            }
             _ => None,
         }
     }
