@@ -337,6 +337,15 @@ impl EvaluationKeys {
         }
     }
 
+    /// Refuses a request that these keys do not serve.
+    ///
+    /// # Errors
+    /// As [`EvaluationKeys::check`].
+    pub fn check_request(&self, request: &KeyRequest) -> Result<()> {
+        let lacking = self.lacking(request);
+        self.check(lacking.relinearization, lacking.galois)
+    }
+
     /// The keys that [`EvaluationKeys::check`] misses, each once, for the most limbs that are needed: those that were made for
     /// fewer limbs, too.
     #[must_use]

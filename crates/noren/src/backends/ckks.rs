@@ -71,6 +71,11 @@ struct CkksServer {
 }
 
 impl CkksPlan {
+    /// The keys of the function.
+    fn request(&self) -> Result<ckks::KeyRequest> {
+        self.on.recording.usage.key_request(self.parameters.max_level())
+    }
+
     /// The smallest parameters with which the error bounds of all outputs are within the precision that is asked for.
     ///
     /// # Errors
@@ -363,8 +368,7 @@ impl Plan for CkksPlan {
 
     fn make_server_keys(&self, secret: &SecretKey, seed: &Seed) -> Result<ServerKeys> {
         let ckks::KeyFile { context, key } = secret.get::<ckks::KeyFile<RlweSecret>>(0)?;
-        let request = self.on.recording.usage.key_request(self.parameters.max_level())?;
-        let key = context.evaluation_keys(key, seed.clone(), &request, None)?;
+        let key = context.evaluation_keys(key, seed.clone(), &self.request()?, None)?;
         Ok(ServerKeys::of(vec![part(ckks::KeyFile { context: context.clone(), key })]))
     }
 
@@ -374,6 +378,7 @@ impl Plan for CkksPlan {
 
     fn server(self: Arc<Self>, keys: &ServerKeys) -> Result<Box<dyn Running>> {
         let ckks::KeyFile { context, key } = keys.get::<ckks::KeyFile<EvaluationKeys>>(0)?;
+        key.check_request(&context.automorphisms_of(&self.request()?)?)?;
         let ev = ckks::Evaluator::new(context, Arc::new(key.clone()))?;
         Ok(Box::new(CkksServer { plan: self, ev, kept: Kept::default() }))
     }

@@ -341,6 +341,7 @@ impl DeepPlan {
 impl DeepServer {
     pub(super) fn new(plan: Arc<DeepPlan>, keys: &ServerKeys) -> Result<Self> {
         let BootstrapKeyFile { context, parameters, keys: own } = keys.get(0)?;
+        own.evaluation.check_request(&context.automorphisms_of(&plan.request()?)?)?;
         let bootstrapper = Arc::new(Bootstrapper::new(context, parameters, Arc::clone(own), Mode::Real)?);
         let evaluation = Arc::clone(&own.evaluation);
         let switch = match &plan.switches {

@@ -88,6 +88,16 @@ struct IntegerServer<S: 'static> {
 }
 
 impl<S: Scheme> IntegerPlan<S> {
+    /// The keys of the function.
+    fn request(&self) -> KeyRequest {
+        let usage = &self.on.recording.usage;
+        KeyRequest {
+            relinearization: usage.relinearization.is_some(),
+            rotations: usage.rotations.keys().copied().collect(),
+            ..KeyRequest::default()
+        }
+    }
+
     /// Parameters that carry all operations, modulo a prime that holds all results: those of the smallest ring with few slots, and
     /// of the smallest whose rows hold the largest array.
     ///
@@ -301,13 +311,7 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
 
     fn make_server_keys(&self, secret: &SecretKey, seed: &Seed) -> Result<ServerKeys> {
         let KeyFile { context, key } = secret.get::<KeyFile<RlweSecret>>(0)?;
-        let usage = &self.on.recording.usage;
-        let request = KeyRequest {
-            relinearization: usage.relinearization.is_some(),
-            rotations: usage.rotations.keys().copied().collect(),
-            ..KeyRequest::default()
-        };
-        let key = context.evaluation_keys(key, seed.clone(), &request, None)?;
+        let key = context.evaluation_keys(key, seed.clone(), &self.request(), None)?;
         Ok(ServerKeys::of(vec![part(KeyFile { context: context.clone(), key })]))
     }
 
@@ -334,6 +338,7 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
 
     fn server(self: Arc<Self>, keys: &ServerKeys) -> Result<Box<dyn Running>> {
         let KeyFile { context, key } = keys.get::<KeyFile<EvaluationKeys>>(0)?;
+        key.check_request(&context.automorphisms_of(&self.request())?)?;
         let ev = Evaluator::new(context, Arc::new(key.clone()))?;
         Ok(Box::new(IntegerServer { plan: self, ev, kept: Kept::default() }))
     }

@@ -8,12 +8,13 @@ use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::writer::Form;
 
 use crate::backends::backend::{Outcome, Plan, Record};
-use crate::backends::keys::{SecretKey, ServerKeys};
+use crate::backends::keys::{Part, SecretKey, ServerKeys, part};
 use crate::backends::options::Options;
 use crate::backends::parcel::{Function, Inputs, Parcel};
 use crate::backends::table::Backends;
 use crate::cost::{Machine, Party};
-use crate::graph::{Binary, Element, Graph, Interval, Operation};
+use crate::graph::{Binary, Element, Graph, Interval, Operation, Reduction};
+use crate::schemes::{ckks, integers};
 
 /// Options for a backend on small rings without security.
 pub(super) fn toy(scheme: &str) -> Options {
@@ -97,6 +98,37 @@ fn keys_of_other_parameters_and_of_other_kinds_are_refused() {
     assert!(SecretKey::from_bytes(&large.secret_parts(), &bytes).is_err(), "other parameters");
     assert!(SecretKey::from_bytes(&small.secret_parts(), &bytes[..bytes.len() - 1]).is_err(), "a short file");
     assert!(ServerKeys::from_bytes(&small.server_parts(), &bytes).is_err(), "another kind");
+}
+
+#[test]
+fn keys_that_a_function_needs_are_asked_for_before_it_runs() {
+    let mut graph = Graph::default();
+    let range = Interval::new(0.0, 3.0);
+    let input = Operation::Input { name: "x".into(), shape: vec![4], element: Element::Integer, range };
+    let x = graph.push(input, "").expect("an input");
+    let square = graph.push(Operation::Binary(Binary::Mul, x, x), "").expect("a product");
+    let sum = graph.push(Operation::Reduce(Reduction::Sum, square, vec![0]), "").expect("a sum");
+    graph.finish(vec![sum]).expect("an output");
+    let graph = Arc::new(graph);
+    let seed = Seed::from_bytes([1; 32]);
+    let missing = |plan: Arc<dyn Plan>, part: Arc<dyn Part>| {
+        let error = plan.server(&ServerKeys::of(vec![part])).err().expect("no keys").to_string();
+        assert!(error.contains("relinearisation") && error.contains("rotation"), "{error}");
+    };
+
+    let reals = plan(&graph, &toy("ckks"));
+    let parameters = reals.parameters().downcast_ref::<ckks::Parameters>().expect("those of CKKS").clone();
+    let context = ckks::Context::new(parameters).expect("a context");
+    let own = context.generate_keys(seed.clone(), &ckks::KeyRequest::default()).expect("keys");
+    missing(reals, part(ckks::KeyFile { context, key: (*own.evaluation).clone() }));
+
+    for scheme in ["bgv", "bfv"] {
+        let whole = plan(&graph, &toy(scheme));
+        let parameters = whole.parameters().downcast_ref::<integers::Parameters>().expect("those of integers").clone();
+        let context = integers::Context::new(parameters).expect("a context");
+        let own = context.generate_keys(seed.clone(), &integers::KeyRequest::default()).expect("keys");
+        missing(whole, part(integers::KeyFile { context, key: (*own.evaluation).clone() }));
+    }
 }
 
 #[test]

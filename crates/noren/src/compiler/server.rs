@@ -20,7 +20,8 @@ impl Server {
     /// The server with these keys, made ready for use.
     ///
     /// # Errors
-    /// Keys of other parameters, or of other kinds.
+    /// Keys of other parameters, or of other kinds; [`Error::MissingKey`](noren_rlwe::error::Error::MissingKey) names keys of the
+    /// function that are missing.
     pub fn new(program: &Program, keys: &ServerKeys) -> Result<Self> {
         keys.check(&program.plan().server_parts())?;
         Ok(Self { running: program.plan().clone().server(keys)?, program: program.clone() })
