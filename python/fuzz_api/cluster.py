@@ -17,17 +17,21 @@ from typing import Any
 
 import numpy as np
 
+import noren
 from fuzz_api import cluster_values
 from fuzz_api.cluster_values import key, objects, same, scalar, value
 from fuzz_api.draw import Rng, chance, one_of
+from fuzz_api.mutate import mutate
 from fuzz_api.program import Call, Verb
 from fuzz_api.verdict import Finding
-from noren import ckks
+from noren import Error, Input, ckks
 from noren.cluster import Cluster, ClusterError, Failure, JobError, TaskError, rotations_of_blocks
 from noren.cluster._executor import Options
+from noren.cluster._keys import KeyDirectory, KeyFile, check_function, open_keys
 from noren.cluster._program import constants_of
 from noren.cluster._store import MAGIC, ResultStore, _frame
 from noren.cluster._work import Evaluators, Head, Job, execute
+from noren.compiler import Compiled, ServerKeys, table
 
 MATRIX = (7, 11)
 SLOTS = 8
@@ -438,6 +442,61 @@ def damaged(w: World, rng: Rng) -> Call:
     return judged(f"results in files, {times} damaged, {job.text}", run)
 
 
+@functools.cache
+def functions() -> list[tuple[Compiled, ServerKeys, list[bytes]]]:
+    """Return compiled functions of all kinds of keys, with keys of each and requests."""
+    specs: list[tuple[Any, Any, Input]] = [
+        ("ckks", lambda x: (x * x).sum(), Input(4, -1.0, 1.0)),
+        ("ckks", lambda x: x + x.sum(), Input(4, -1.0, 1.0)),
+        *((scheme, lambda x: (x * x).sum(), Input(4, 0, 3)) for scheme in ("bgv", "bfv")),
+        *((scheme, lambda x: x // 2, Input(2, 0, 3)) for scheme in ("bfv-lookups", "tfhe")),
+        ("tfhe", lambda x: table(np.arange(40) % 7, x), Input(1, 0, 39)),
+    ]
+    found = []
+    for scheme, function, spec in specs:
+        f = noren.compile(function, spec, scheme=scheme, security=None)
+        keys = f.client.keygen(seed=bytes(32))
+        found.append((f, keys, [f.client.encrypt(np.full(spec.shape, i)) for i in range(2)]))
+    return found
+
+
+def directly(call: Callable[[], Any]) -> Any:
+    """Return what a call gives, or the name of its error."""
+    try:
+        return call()
+    except Error as error:
+        return Fails(type(error).__name__)
+
+
+def a_function(w: World, rng: Rng) -> Call:
+    """Requests of a compiled function, its own, others and damaged ones, with keys that may be those of another."""
+    f, own, requests = one_of(rng, *functions())
+    _, keys, strange = one_of(rng, *functions())
+    keys = own if chance(rng, 0.7) else keys
+    items = [one_of(rng, *requests, *strange) for _ in range(int(rng.integers(0, 5)))]
+    items = [mutate(rng, each, one_of(rng, *strange))[1] if chance(rng, 0.4) else each for each in items]
+
+    def run() -> None:
+        directory = Path(tempfile.mkdtemp())
+        try:
+            keys.save(directory / "keys")
+            file = KeyFile.of(directory / "keys", 0, None, bytes(f))
+            truth = directly(lambda: f._program.server(f._program.server_keys(bytes(keys))))
+            found = directly(lambda: check_function(KeyDirectory(directory), file, directory / "keys"))
+            if isinstance(truth, Fails) or isinstance(found, Fails):
+                if found != truth:
+                    raise Finding("accepted", f"{found} of keys of {keys}, true {truth}")
+                return
+            cluster = LocalCluster(rng, w.workers)
+            cluster._evaluators = open_keys(directory, file)
+            truths = [directly(lambda each=each: truth.run(each)) for each in items]  # type: ignore[misc]
+            run_work(cluster, Work("", lambda server, item: server.run(item), items, truths), rng)
+        finally:
+            shutil.rmtree(directory)
+
+    return judged(f"{len(items)} requests of a function of {f.scheme} with {keys}", run)
+
+
 def _damage(rng: Rng, files: Sequence[Path]) -> None:
     """Change a file, or exchange two; not so that it is a result of the right task with a right digest."""
     one, other = (files[int(i)] for i in rng.integers(len(files), size=2))
@@ -470,6 +529,7 @@ VERBS = [
     Verb("generators", of_generators, weight=0.5),
     Verb("reduce", a_reduction, weight=2),
     Verb("matvec", a_product, weight=0.2),
+    Verb("compiled functions", a_function, weight=0.5),
     Verb("damaged files", damaged, weight=2),
     *cluster_values.VERBS,
 ]

@@ -44,6 +44,7 @@ __all__ = [
     "Compiled",
     "Explanation",
     "Input",
+    "Running",
     "SecretKey",
     "Server",
     "ServerKeys",

@@ -16,9 +16,24 @@ pytest.importorskip("ray")
 
 from cluster_world import COUNT, MATRIX, SLOTS, VALUES, Owner, added, cubed, on_it, rng
 
+import noren
 from fuzz_api.cluster import run_work, work
 from fuzz_api.cluster_values import objects
-from noren import KeyMismatchError, bfv, bgv, bootstrapping, ckks, programs, tfhe
+from noren import (
+    Input,
+    InsecureError,
+    KeyMismatchError,
+    MissingKeyError,
+    ParameterMismatchError,
+    WireError,
+    bfv,
+    bgv,
+    bootstrapping,
+    ckks,
+    compiler,
+    programs,
+    tfhe,
+)
 from noren.cluster import Cluster, ClusterError, Failure, JobError, KindError, TaskError
 
 pytest_plugins = ["cluster_world"]
@@ -347,6 +362,94 @@ def test_lookups_bootstraps_and_tfhe_are_tasks(cluster: Cluster, directory: Path
     sums = list(both.map(lambda evs, batch: (sorted(evs), batch + batch), batches))
     assert [names for names, _ in sums] == [["bits", "vectors"]] * 5
     assert [bits.decrypt(x, own.secret).tolist() for _, x in sums] == [[2 * (i % 4), 2] for i in range(5)]
+
+
+COMPILED: list[tuple[str, Any, Any]] = [
+    ("ckks", lambda x: x * x + 0.5, Input(4, -1.0, 1.0)),
+    ("bfv-lookups", lambda x: x // 2, Input(4, 0, 3)),
+    # Its keys are two objects.
+    ("tfhe", lambda x: compiler.table(np.arange(40) % 7, x), Input(2, 0, 39)),
+]
+
+
+def answer(server: compiler.Running, request: bytes) -> bytes:
+    return server.run(request)
+
+
+@pytest.mark.parametrize(("scheme", "function", "spec"), COMPILED, ids=[x[0] for x in COMPILED])
+def test_compiled_functions_are_tasks(
+    cluster: Cluster, directory: Path, tmp_path: Path, scheme: str, function: Any, spec: Input
+) -> None:
+    f = noren.compile(function, spec, scheme=scheme, security=None)  # type: ignore[arg-type]
+    other = noren.compile(lambda x: x * x * x, Input(4, -1.0, 1.0), scheme="ckks", security=None)
+    keys, strange = f.client.keygen(), other.client.keygen()
+    given = [np.resize([i % 2, 1, 0, 1], spec.shape) for i in range(3)]
+    requests = [f.client.encrypt(row) for row in given]
+    damaged = bytearray(requests[0])
+    damaged[len(damaged) // 2] ^= 1
+    stranger = compiler.Client(f._program)
+    stranger.keygen()
+    faults = [bytes(damaged), b"", other.client.encrypt(np.ones(4)), stranger.encrypt(given[0]), 7]
+
+    served = on_it(keys, directory, function=f)
+    found: list[Any] = list(served.map(answer, [*requests, *faults, requests[0]], return_failures=True))
+    direct = [f.server.run(request, keys) for request in requests]
+    assert [*found[:3], found[-1]] == [*direct, direct[0]]
+    for reply, row in zip(found, given, strict=False):
+        values, bound = f.client.decrypt(reply, bound=True)
+        assert np.abs(values - function(row)).max() <= bound
+    assert [(each.index, type(each.cause).__name__) for each in found[3:-1]] == [
+        *((3, "WireError"), (4, "WireError"), (5, "WireError"), (6, "KeyMismatchError"), (7, "TypeError")),
+    ]
+
+    # From files, and beside other keys.
+    file = tmp_path / "server.keys"
+    keys.save(file)
+    f.save(tmp_path / "function")
+    evaluation = ckks.Context(ckks.Parameters(log_n=5, log_q=[50], log_p=[50], security=None)).keygen().evaluation
+    named = {"f": file, "ckks": evaluation}
+    both = on_it(named, directory, function={"f": tmp_path / "function"}, results=tmp_path / "results")
+    for known in (0, 3):
+        job = both.map(lambda evs, request: evs["f"].run(request), requests)
+        assert list(job) == direct
+        assert job.found == known
+
+    # Before anything is sent: keys of another function, parameters that promise too little, damage.
+    with pytest.raises(ParameterMismatchError if scheme == "ckks" else WireError, match=r"in use|needed"):
+        on_it(strange, directory, function=f)
+    with pytest.raises(InsecureError, match="128 bits are needed"):
+        Cluster(keys, directory=directory, function=f)
+    contents = bytearray(file.read_bytes())
+    contents[len(contents) // 2] ^= 1
+    file.write_bytes(contents)
+    with pytest.raises(WireError, match="digest does not match"):
+        on_it(file, tmp_path / "elsewhere", function=f)
+
+
+def test_compiled_functions_and_keys_that_do_not_fit_are_refused(
+    owner: Owner, cluster: Cluster, directory: Path, tmp_path: Path
+) -> None:
+    f = noren.compile(lambda x: x.sum(), Input(4, -1.0, 1.0), scheme="ckks", security=None)
+    keys = f.client.keygen()
+    assert isinstance(f.parameters, ckks.Parameters)
+    with pytest.raises(MissingKeyError):
+        on_it(ckks.Context(f.parameters).keygen().evaluation, directory, function=f)
+    with pytest.raises(ClusterError, match="were given without it: name it as function="):
+        on_it(keys, directory)
+    f.client.save_secret(tmp_path / "secret.key")
+    with pytest.raises(ClusterError, match="holds secret key with CKKS parameters, needed are keys that travel"):
+        on_it(tmp_path / "secret.key", directory, function=f)
+    with pytest.raises(ClusterError, match="a compiled function, which has its own"):
+        on_it(keys, directory, function=f, scheme="bgv")
+    with pytest.raises(ClusterError, match=r"functions were named for \['g'\], and the keys are \['f'\]"):
+        on_it({"f": keys}, directory, function={"g": f})
+    with pytest.raises(ClusterError, match="a function is no compiled function"):
+        on_it(keys, directory, function=answer)
+    with pytest.raises(WireError):
+        on_it(owner.keys.evaluation, directory, function=tmp_path / "secret.key")
+    secret = f.client.secret
+    with pytest.raises(ClusterError, match="the program holds SecretKey"):
+        cluster.map(lambda _, x: secret, [0])
 
 
 def test_ciphertexts_of_another_secret_key_are_refused_before_they_are_sent(cluster: Cluster, owner: Owner) -> None:

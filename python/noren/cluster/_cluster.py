@@ -15,12 +15,13 @@ from numpy.typing import ArrayLike
 from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from noren import _files
 from noren._noren import KeyMismatchError
 from noren.cluster._digest import KNOWN, packed, unpacked
 from noren.cluster._errors import ClusterError, Failure, JobError, TaskError
 from noren.cluster._executor import Executor, Options, RayExecutor, check_slots, living_nodes
 from noren.cluster._hash import digest_of
-from noren.cluster._keys import KeyDirectory, KeyFile, Placement, default_directory
+from noren.cluster._keys import KeyDirectory, KeyFile, Placement, check_function, default_directory
 from noren.cluster._kinds import TRAVELLING
 from noren.cluster._matrix import BlockProduct, add, blocks_of, checked_matrix
 from noren.cluster._plan import Work
@@ -32,13 +33,16 @@ from noren.cluster._tasks import Measured, Outcome, Tasks
 from noren.cluster._trees import Event, mapped, put, reduced
 from noren.cluster._work import Job, Keys, KeySource, check_node, place
 from noren.cluster._work import version as node_version
+from noren.compiler import Compiled, ServerKeys
 
 R = TypeVar("R")
 Outcomes = Generator[tuple[int, Outcome | Failure], None, None]
 """How tasks end, with the positions of their items."""
 Progress = Callable[[int, int], object]
 KeysOrPath = Any
-"""Evaluation keys of a scheme, keys of bootstrapping, of lookups or of TFHE, or the path of a file that holds them."""
+"""Keys of the kinds that travel, or the path of a file that holds them."""
+Function = Compiled | str | os.PathLike[str]
+"""A compiled function, or the path of its file."""
 
 LARGEST_ITEM = 0.25
 """The largest part of a node's object store that an item may take."""
@@ -54,6 +58,8 @@ class Cluster:
         once, as one file that all of its processes map.
     scheme: "bfv" (the default) or "bgv" for keys of integers, "real" (the default) or "complex" for those of
         bootstrapping; of several keys a mapping by their names.
+    function: the compiled function that the keys serve, or the path of its file; of several keys a mapping by their
+        names. What evaluates is then its server, `noren.compiler.Running`.
     address: None starts workers on this machine, which listen at the loopback address alone; "auto" or "host:port"
         joins the Ray cluster that this machine is part of.
     workers: how many of them, if they are started here; None for one to `threads` cores.
@@ -71,7 +77,8 @@ class Cluster:
 
     Raises `ClusterError`, before anything runs, for nodes of other versions of noren, keys that are missing or
     damaged, or too large for a node, a directory without room or that a node does not see, and tasks too large for
-    every node.
+    every node. Of a compiled function, before anything is sent, what its `Server.run` raises for keys of another one:
+    `ParameterMismatchError`, `MissingKeyError` or `WireError`; and `InsecureError`.
     """
 
     def __init__(
@@ -79,6 +86,7 @@ class Cluster:
         keys: KeysOrPath | Mapping[str, KeysOrPath],
         *,
         scheme: str | Mapping[str, str] | None = None,
+        function: Function | Mapping[str, Function] | None = None,
         address: str | None = None,
         workers: int | None = None,
         threads: int = 1,
@@ -96,17 +104,21 @@ class Cluster:
         named = dict(keys) if isinstance(keys, Mapping) else {"": keys}
         if not named:
             raise ClusterError("no keys were given, at least one set is needed")
-        schemes = dict(scheme) if isinstance(scheme, Mapping) else dict.fromkeys(named, scheme)
-        if unknown := schemes.keys() - named.keys():
-            raise ClusterError(f"schemes were named for {sorted(unknown)}, and the keys are {sorted(named)}")
+        schemes = _by_name("schemes", scheme, named)
+        functions = {name: _bytes_of(each) for name, each in _by_name("functions", function, named).items()}
         here = KeyDirectory(Path(directory).absolute() if directory is not None else default_directory())
         self._closed, self._session = False, None
         self._mark: Mark | None = None
         self._given: list[Path] = []
         self._source: Any = None
         try:
-            files = {name: self._file_of(each, here) for name, each in named.items()}
-            described = [(name, KeyFile.of(path, min_security, schemes.get(name))) for name, path in files.items()]
+            files = {name: self._file_of(each, functions.get(name), here) for name, each in named.items()}
+            described = [
+                (name, KeyFile.of(path, min_security, schemes.get(name), functions.get(name)))
+                for name, path in files.items()
+            ]
+            for name, file in described:
+                check_function(here, file, files[name])
             store = ResultStore(Path(results).absolute()) if results is not None else None
             if store is not None:
                 store.prepare()
@@ -126,8 +138,9 @@ class Cluster:
             self._smallest_store = min(int(n["Resources"].get("object_store_memory", 0)) for n in living_nodes())
             self.placements: dict[str, list[Placement]] = self._placed()
             self._owners = {
-                found.owner
-                for found in (file.kind.map(here.mapped(file), False, file.security) for _, file in described)
+                file.kind.map(here.mapped(file), False, file.security).owner
+                for _, file in described
+                if file.function is None
             }
         except BaseException:
             self.close()
@@ -250,15 +263,17 @@ class Cluster:
         """Return nodes and tasks at once."""
         return f"Cluster(nodes={len(self.placements)}, slots={self.slots}, threads={self._options.threads})"
 
-    def _file_of(self, keys: KeysOrPath, here: KeyDirectory) -> Path:
+    def _file_of(self, keys: KeysOrPath, function: bytes | None, here: KeyDirectory) -> Path:
         """Return the compact file of keys."""
         if isinstance(keys, str | os.PathLike):
             return Path(keys).absolute()
         if not isinstance(keys, TRAVELLING):
             raise ClusterError(
-                f"{type(keys).__name__} are no keys that travel: give evaluation keys, keys of bootstrapping, of "
-                "lookups or of TFHE, or the path of a file of them"
+                f"{type(keys).__name__} are no keys that travel: give evaluation keys, or others that evaluate, or the "
+                "path of a file of them"
             )
+        if isinstance(keys, ServerKeys) and function is None:
+            raise ClusterError("keys of a compiled function were given without it: name it as function=")
         path = here.add(keys.save)
         self._given.append(path)
         return path
@@ -292,7 +307,7 @@ class Cluster:
             )
         for each in item if isinstance(item, list | tuple) else (item,):
             owner = getattr(each, "owner", None)
-            if isinstance(owner, str) and owner not in self._owners:
+            if isinstance(owner, str) and self._owners and owner not in self._owners:
                 raise KeyMismatchError(
                     f"an item belongs to the secret key {owner}, the keys of the cluster to "
                     f"{' and '.join(self._owners)}: give the evaluation keys of the same secret key"
@@ -502,6 +517,25 @@ def check_several(items: object) -> None:
         several = False
     if not several:
         raise TypeError(f"one {type(items).__name__} was given, and items are needed: put it in a list")
+
+
+def _by_name(what: str, given: Any, keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an option for each of the keys, by their names."""
+    found = dict(given) if isinstance(given, Mapping) else dict.fromkeys(keys, given)
+    if unknown := found.keys() - keys.keys():
+        raise ClusterError(f"{what} were named for {sorted(unknown)}, and the keys are {sorted(keys)}")
+    return found
+
+
+def _bytes_of(function: Function | None) -> bytes | None:
+    """Return the bytes of a compiled function, which its server is made from on all nodes."""
+    if function is None or isinstance(function, Compiled):
+        return None if function is None else bytes(function)
+    if isinstance(function, str | os.PathLike):
+        return _files.read(function)
+    raise ClusterError(
+        f"a {type(function).__name__} is no compiled function: give what noren.compile returned, or the path of a file"
+    )
 
 
 def _actor(kind: type) -> Any:

@@ -9,12 +9,14 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from noren._noren import WireError, __version__, header_of
 from noren.cluster._errors import ClusterError
-from noren.cluster._kinds import KINDS, KeyKind
+from noren.cluster._hash import digest_of
+from noren.cluster._kinds import KINDS, OF_FUNCTIONS, KeyKind, kind_of_function
 from noren.cluster._store import check_owner, check_room, remove_old
 
 CHUNK = 1 << 25
@@ -42,14 +44,21 @@ class KeyFile:
     """The bits of security that its parameters must promise."""
     scheme: str | None
     """The scheme or mode to evaluate in, where the keys serve several."""
+    function: bytes | None = None
+    """The compiled function that they serve; None for keys that serve any program."""
 
     @property
     def kind(self) -> KeyKind:
         """How they are expanded, and what evaluates with them."""
-        return KINDS[self.name]
+        return KINDS[self.name] if self.function is None else kind_of_function(self.name, self.function)
+
+    @property
+    def use(self) -> str | None:
+        """What they are used for: a scheme, a mode, or the digest of a function."""
+        return self.scheme if self.function is None else digest_of(self.function)
 
     @staticmethod
-    def of(path: Path, security: int, scheme: str | None) -> KeyFile:
+    def of(path: Path, security: int, scheme: str | None, function: bytes | None = None) -> KeyFile:
         """Describe a file of keys; of its contents the header alone is read.
 
         Raises `ClusterError` if there is none, if it holds something else, such as expanded keys, which are for the
@@ -62,15 +71,19 @@ class KeyFile:
         if found is None:
             raise ClusterError(f"{path} is no file of noren: give evaluation keys, or a file that holds them")
         header, name, digest, stated = found
-        if name not in KINDS:
-            names = ", ".join(KINDS)
+        if name == OF_FUNCTIONS and function is None:
+            raise ClusterError(f"{path} holds {name}, which were given without it: name it as function=")
+        if name not in KINDS and name != OF_FUNCTIONS:
+            names = ", ".join((*KINDS, OF_FUNCTIONS))
             raise ClusterError(f"{path} holds {name}, needed are keys that travel and do not decrypt: {names}")
+        if scheme is not None and function is not None:
+            raise ClusterError(f"{name} were given scheme={scheme!r}, and a compiled function, which has its own")
         if scheme is not None and scheme not in KINDS[name].choices:
             choices = " or ".join(repr(each) for each in KINDS[name].choices) or "no scheme"
             raise ClusterError(f"{name} were given scheme={scheme!r}, they take {choices}")
         if stated != length:
             raise ClusterError(f"the key file {path} has {length} bytes, and {stated} by its header: copy it again")
-        return KeyFile(header, name, digest, length, security, scheme)
+        return KeyFile(header, name, digest, length, security, scheme, function)
 
 
 class KeyDirectory:
@@ -88,7 +101,7 @@ class KeyDirectory:
 
     def mapped(self, keys: KeyFile) -> Path:
         """Return the expanded file of keys; its name has the version, as its layout belongs to it."""
-        return self.directory / f"{keys.digest}-{__version__}.mapped"
+        return self.directory / f"{keys.digest}-{__version__}.{keys.kind.suffix}"
 
     def compact(self, digest: str) -> Path:
         """Return the file of keys as it travels."""
@@ -171,6 +184,20 @@ class Placement:
     """Bytes that came from another node."""
     mapped: int
     """Bytes of the expanded file."""
+
+
+def check_function(directory: KeyDirectory, keys: KeyFile, path: Path) -> None:
+    """Refuse the file of keys at a path that are not those of their compiled function, by its server.
+
+    Their expanded file is in the directory then. Raises what reading keys and making the server raise.
+    """
+    if keys.function is not None:
+        directory.place(keys, partial(_changed, path), path)
+        open_keys(directory.directory, keys)
+
+
+def _changed(path: Path, _: int) -> bytes:
+    raise ClusterError(f"the key file {path} was changed while it was read")
 
 
 def open_keys(directory: Path, keys: KeyFile) -> Callable[[], Any]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from noren import bfv, bootstrapping, ckks, tfhe
+from noren import _files, bfv, bootstrapping, ckks, tfhe
+from noren._noren.compiler import Program, ServerKeys
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,10 @@ class KeyKind:
     task has its own: an evaluator counts the bootstraps that it did."""
     choices: tuple[str, ...] = ()
     """What `scheme` may be; the first is the default if it is None."""
+    served_expanded: bool = True
+    """Whether the server of a compiled function takes them expanded, where they lie; if not, as they travel."""
+    suffix: str = "mapped"
+    """Of the names of expanded files."""
 
 
 def _mapped(keys: Any) -> Callable[[Path, bool, int], Any]:
@@ -40,6 +45,11 @@ def _written(keys: Any) -> Callable[[Path, Path, int], object]:
     return lambda source, to, security: tfhe.ExpandedServerKeys.write(
         to, keys.load(source, min_security=security), force=True
     )
+
+
+def _copied(source: Path, to: Path, _: int) -> None:
+    """Copy keys as they travel."""
+    _files.write(to, _files.read(source), force=True)
 
 
 def _own_evaluators(keys: Any, _: str | None) -> Callable[[], Any]:
@@ -73,10 +83,10 @@ KINDS = {
     ),
     "lookup keys": KeyKind(_saved(bfv.LookupKeys), _mapped(bfv.LookupKeys), lambda keys, _: lambda: keys),
     "bootstrapping keys with TFHE parameters": KeyKind(
-        _written(tfhe.ServerKeys), _mapped(tfhe.ExpandedServerKeys), _own_evaluators
+        _written(tfhe.ServerKeys), _mapped(tfhe.ExpandedServerKeys), _own_evaluators, served_expanded=False
     ),
     "light keys with TFHE parameters": KeyKind(
-        _written(tfhe.LightKeys), _mapped(tfhe.ExpandedServerKeys), _own_evaluators
+        _written(tfhe.LightKeys), _mapped(tfhe.ExpandedServerKeys), _own_evaluators, served_expanded=False
     ),
 }
 """By the name that files give the kind, as `noren inspect` shows it."""
@@ -88,5 +98,27 @@ TRAVELLING = (
     bootstrapping.BootstrapKeys,
     tfhe.ServerKeys,
     tfhe.LightKeys,
+    ServerKeys,
 )
-"""The classes of keys of these kinds."""
+"""The classes of keys of these kinds, and of those of compiled functions."""
+
+OF_FUNCTIONS = "server keys of a compiled function"
+"""The kind of keys of several objects, which serve nothing else."""
+
+
+def kind_of_function(name: str, function: bytes) -> KeyKind:
+    """Return how keys, of a kind of this name, serve a compiled function with these bytes: its server evaluates."""
+
+    def opened(path: Path, _: bool, security: int) -> tuple[Program, ServerKeys]:
+        # The digest of a file is always compared.
+        program = Program.from_bytes(function, min_security=security)
+        return program, program.load_server_keys(path)
+
+    def evaluators(found: tuple[Program, ServerKeys], _: str | None) -> Callable[[], Any]:
+        program, keys = found
+        server = program.server(keys)
+        return lambda: server
+
+    if name != OF_FUNCTIONS and KINDS[name].served_expanded:
+        return KeyKind(KINDS[name].expand, opened, evaluators)
+    return KeyKind(_copied, opened, evaluators, suffix="served")

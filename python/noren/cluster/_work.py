@@ -43,8 +43,8 @@ class Keys:
 
     @property
     def digest(self) -> str:
-        """What names the keys, and the schemes that they are used in."""
-        return repr([(name, file.digest, file.scheme) for name, file in self.files])
+        """What names the keys, and what they are used for."""
+        return repr([(name, file.digest, file.use) for name, file in self.files])
 
 
 @dataclass(frozen=True)
