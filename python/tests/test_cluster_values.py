@@ -1,8 +1,10 @@
 """Items and results of `noren.cluster` as bytes: what they are, and that reading them runs nothing."""
 
+import ast
 import dataclasses
 import os
 import pickle
+import re
 import struct
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 
 pytest.importorskip("ray")
 
+import noren.cluster
 from noren import PicklableSecret, ckks
 from noren.cluster import ClusterError, KindError, ResultError, TaskError
 from noren.cluster._digest import Given, packed, refusal, unpacked
@@ -269,3 +272,20 @@ def test_captured_ciphertexts_and_arrays_that_cannot_change_are_made_once() -> N
     assert [x[1:] for x in ended] == [(shared, 2.0)] * 2
     assert bytes(ended[0][0]) == bytes(ctx.evaluator(keys.evaluation).add(held, held))
     assert not array[0]
+
+
+def test_schemes_are_named_in_one_table_alone() -> None:
+    """All but `_kinds` is the same for keys and values of every scheme; documentation may name them."""
+    scheme = re.compile(r"ckks|bgv|bfv|tfhe", re.IGNORECASE)
+    named = {}
+    for path in Path(noren.cluster.__file__).parent.glob("*.py"):
+        tree = ast.parse(path.read_text())
+        statements = (each.value for each in ast.walk(tree) if isinstance(each, ast.Expr))
+        documentation = {id(each) for each in statements if isinstance(each, ast.Constant)}
+        code = (each for each in ast.walk(tree) if id(each) not in documentation)
+        # Names, texts, attributes and imports are texts among the fields of nodes.
+        words = (x for each in code for _, x in ast.iter_fields(each) if isinstance(x, str))
+        named[path.name] = sorted({word for word in words if scheme.search(word)})
+    assert named.pop("_kinds.py")
+    assert len(named) > 15
+    assert not any(named.values()), named

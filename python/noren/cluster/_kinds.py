@@ -1,4 +1,6 @@
-"""Kinds of keys that a cluster takes: how each is expanded into a file that is mapped, and what evaluates with it."""
+"""What a cluster knows of schemes, in two tables: kinds of keys that it takes, with how each is expanded into a file,
+which is mapped, and what evaluates with it; and classes of objects that travel in items and results.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from noren import _files, bfv, bootstrapping, ckks, tfhe
+from noren import _files, bfv, bgv, bootstrapping, ckks, programs, switching, tfhe
 from noren._noren.compiler import Program, ServerKeys
 
 
@@ -122,3 +124,22 @@ def kind_of_function(name: str, function: bytes) -> KeyKind:
     if name != OF_FUNCTIONS and KINDS[name].served_expanded:
         return KeyKind(KINDS[name].expand, opened, evaluators)
     return KeyKind(_copied, opened, evaluators, suffix="served")
+
+
+READERS: dict[str, tuple[type, Callable[..., Any]]] = {
+    f"{kind.__module__}.{kind.__qualname__}": (kind, getattr(kind, name))
+    for name, kinds in {
+        "from_bytes": (ckks.Parameters, bgv.Parameters, tfhe.Parameters),
+        "from_json": (programs.Program,),
+        "_unpickle": (
+            *(ckks.Context, ckks.Ciphertext, ckks.Plaintext, ckks.PublicKey, ckks.EvaluationKeys),
+            *(bfv.Context, bfv.Ciphertext, bgv.Context, bgv.Ciphertext, bgv.PublicKey, bgv.EvaluationKeys),
+            *(bgv.SlotMatrix, bfv.LookupKeys, programs.EncryptedTable, switching.SwitchingKeys),
+            *(tfhe.Context, tfhe.EncryptedArray, tfhe.ServerKeys, tfhe.LightKeys, tfhe.CircuitKeys),
+        ),
+    }.items()
+    for kind in kinds
+}
+"""The classes of noren that travel, and what reads each from its parts. None of them changes once it is made."""
+NAMES = {kind: name for name, (kind, _) in READERS.items()}
+PARAMETERS = {NAMES[kind] for kind in (ckks.Parameters, bgv.Parameters, tfhe.Parameters)}

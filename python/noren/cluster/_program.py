@@ -38,8 +38,9 @@ from noren._noren import __version__
 from noren._secret import PicklableSecret
 from noren.cluster._errors import ClusterError
 from noren.cluster._hash import digest_of, digest_of_file
+from noren.cluster._kinds import NAMES
 from noren.cluster._reader import Reader
-from noren.cluster._values import NAMES, NoClasses
+from noren.cluster._values import NoClasses
 from noren.cluster._writer import Writer
 
 PLAIN = {bool, int, float, complex, str, bytes, type(None), type(Ellipsis)}

@@ -14,14 +14,13 @@ import numpy as np
 from noren.cluster._errors import ClusterError, ResultError
 from noren.cluster._frames import frame_of
 from noren.cluster._hash import digest_of_file
+from noren.cluster._kinds import PARAMETERS, READERS
 from noren.cluster._values import (
     COUNT,
     DIRECT,
     MOST_BYTES,
     MOST_DEPTH,
     MOST_PARAMETERS,
-    PARAMETERS,
-    READERS,
     Classes,
     check_members,
     is_described,

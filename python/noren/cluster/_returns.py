@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from noren.cluster._errors import KindError
-from noren.cluster._values import KINDS, NAMES
+from noren.cluster._kinds import NAMES
+from noren.cluster._values import KINDS
 
 ADMITTED = (bool, int, float, complex, str, bytes, range, list, tuple, dict, set, frozenset, type(None), np.ndarray)
 FRAMES = {"DataFrame", "Series"}

@@ -21,13 +21,11 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
 from types import MemberDescriptorType
 from typing import Any, Protocol
 
 import numpy as np
 
-from noren import bfv, bgv, ckks, programs, switching, tfhe
 from noren.cluster._errors import ResultError
 
 MOST_DEPTH = 64
@@ -51,24 +49,6 @@ HASHED = (str, bytes, int, float, complex, bool, type(None))
 DIRECT = {float: (b"d", "d"), int: (b"q", "q")}
 """Numbers of which a list is packed at once."""
 LAST_CHARACTER = 0x10FFFF
-
-READERS: dict[str, tuple[type, Callable[..., Any]]] = {
-    f"{kind.__module__}.{kind.__qualname__}": (kind, getattr(kind, name))
-    for name, kinds in {
-        "from_bytes": (ckks.Parameters, bgv.Parameters, tfhe.Parameters),
-        "from_json": (programs.Program,),
-        "_unpickle": (
-            *(ckks.Context, ckks.Ciphertext, ckks.Plaintext, ckks.PublicKey, ckks.EvaluationKeys),
-            *(bfv.Context, bfv.Ciphertext, bgv.Context, bgv.Ciphertext, bgv.PublicKey, bgv.EvaluationKeys),
-            *(bgv.SlotMatrix, bfv.LookupKeys, programs.EncryptedTable, switching.SwitchingKeys),
-            *(tfhe.Context, tfhe.EncryptedArray, tfhe.ServerKeys, tfhe.LightKeys, tfhe.CircuitKeys),
-        ),
-    }.items()
-    for kind in kinds
-}
-"""The classes of noren that travel, and what reads each from its parts. None of them changes once it is made."""
-NAMES = {kind: name for name, (kind, _) in READERS.items()}
-PARAMETERS = {NAMES[kind] for kind in (ckks.Parameters, bgv.Parameters, tfhe.Parameters)}
 
 
 class Classes(Protocol):

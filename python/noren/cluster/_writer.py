@@ -12,6 +12,7 @@ import numpy as np
 from noren.cluster._errors import KindError
 from noren.cluster._frames import parts_of_frame
 from noren.cluster._hash import digest_of_file
+from noren.cluster._kinds import NAMES, PARAMETERS
 from noren.cluster._values import (
     COUNT,
     DIRECT,
@@ -19,8 +20,6 @@ from noren.cluster._values import (
     MOST_BYTES,
     MOST_DEPTH,
     MOST_PARAMETERS,
-    NAMES,
-    PARAMETERS,
     Classes,
     NoClasses,
     dict_of,

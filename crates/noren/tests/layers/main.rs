@@ -96,6 +96,20 @@ fn imports_run_down() {
     );
 }
 
+/// Rooms of crate noren that name no scheme at all, in imports or in texts: what they compute is the same in each.
+const OF_NO_SCHEME: [&str; 4] = ["circuits/", "graph/", "lowering/", "compiler/"];
+
+/// The schemes, as code writes them.
+const NAMES: [&str; 12] = ["ckks", "Ckks", "CKKS", "bgv", "Bgv", "BGV", "bfv", "Bfv", "BFV", "tfhe", "Tfhe", "TFHE"];
+
+#[test]
+fn schemes_are_named_where_they_are_known() {
+    let sources = sources();
+    let folders = OF_NO_SCHEME.map(|room| format!("noren/src/{room}"));
+    let files = folders.iter().flat_map(|folder| below(&sources, folder));
+    assert_none(files.flat_map(|source| source.places(&NAMES)).collect(), "what computes in any scheme names none");
+}
+
 #[test]
 fn files_import_in_no_circles() {
     let sources = sources();
