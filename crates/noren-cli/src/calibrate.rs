@@ -4,7 +4,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use noren::cost::{Machine, UnitCosts, calibrate};
+use noren::backends::calibrate;
+use noren::cost::{Machine, UnitCosts};
 use serde::Serialize;
 
 use crate::console::Console;

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use noren::Error;
 use noren::advisor::{Device, Limits, Workload, advise};
-use noren::cost::{Machine, Party, calibrate};
+use noren::backends::calibrate;
+use noren::cost::{Machine, Party};
 use pyo3::prelude::*;
 
 use crate::errors::raise;

@@ -3,13 +3,14 @@
 use noren_rlwe::error::Result;
 use serde::Serialize;
 
-use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Rejection, Scheme};
+use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Rejection};
 use crate::advisor::compiled::offered;
 use crate::advisor::limits::Limits;
 use crate::advisor::peers::{PeerEstimate, estimates};
 use crate::advisor::rank::{Goal, undominated};
 use crate::advisor::refusal::{Nearest, Refusal, suggestion};
 use crate::advisor::workload::{Computation, Workload};
+use crate::backends::scheme::Scheme;
 use crate::backends::table::Backends;
 use crate::cost::price::{Party, Price};
 

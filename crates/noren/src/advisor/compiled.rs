@@ -5,11 +5,12 @@ use std::sync::Arc;
 use noren_ring::interrupt;
 use noren_rlwe::error::Result;
 
-use crate::advisor::candidate::{Accuracy, Candidate, Compiled, Outcome, Scheme};
+use crate::advisor::candidate::{Accuracy, Candidate, Compiled, Outcome};
 use crate::advisor::rank::is_slower;
 use crate::advisor::workload::{Computation, Values, Workload};
 use crate::backends::backend;
 use crate::backends::options::Options;
+use crate::backends::scheme::Scheme;
 use crate::backends::table::{Backends, Offer};
 use crate::cost::price::{Left, Party, Price};
 use crate::graph::dag::Graph;

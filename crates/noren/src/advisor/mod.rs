@@ -16,8 +16,9 @@ mod refusal;
 mod script;
 mod workload;
 
+pub use crate::backends::Scheme;
 pub use advice::{Advice, Report, Row, advise};
-pub use candidate::{Accuracy, Candidate, Compiled, Rejection, Scheme};
+pub use candidate::{Accuracy, Candidate, Compiled, Rejection};
 pub(crate) use compiled::Asked;
 pub use device::{Device, Kernels};
 pub use limits::Limits;

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::advisor::candidate::{Candidate, Scheme};
+use crate::advisor::candidate::Candidate;
 use crate::advisor::workload::Computation;
+use crate::backends::scheme::Scheme;
 use crate::cost::price::Party;
 
 /// What another library would take with a scheme, by its times beside noren's.

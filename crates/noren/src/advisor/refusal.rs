@@ -2,9 +2,10 @@
 
 use noren_rlwe::error::Error;
 
-use crate::advisor::candidate::{Rejection, Scheme};
+use crate::advisor::candidate::Rejection;
 use crate::advisor::limits::Limits;
 use crate::advisor::workload::{Computation, Values, Workload};
+use crate::backends::scheme::Scheme;
 use crate::cost::price::Price;
 
 /// The candidate that exceeds its limits least.

@@ -22,6 +22,7 @@ pub(crate) mod backend;
 mod bfv;
 pub(crate) mod bfv_lookups;
 mod bgv;
+mod calibrate;
 mod ckks;
 pub(crate) mod ckks_bootstrapping;
 mod ckks_switching;
@@ -32,6 +33,7 @@ mod modulus;
 pub(crate) mod options;
 pub(crate) mod parcel;
 mod renewals;
+pub(crate) mod scheme;
 mod slots;
 pub(crate) mod table;
 #[cfg(test)]
@@ -39,8 +41,10 @@ mod tests;
 pub(crate) mod tfhe;
 
 pub use backend::{Backend, Bounds, Decisions, Outcome, Outline, Plan, Record, Running, Step};
+pub use calibrate::calibrate;
 pub use keys::{Key, Part, PartKind, SecretKey, ServerKeys, part};
 pub use options::Options;
 pub use parcel::{Content, Function, Inputs, KeysOfServer, Outputs, Parcel, Purpose, Secrets};
+pub use scheme::Scheme;
 pub use table::Backends;
 pub use tfhe::TorusDraft;

@@ -9,7 +9,7 @@ use crate::cost::work::{Caches, UNITS, Unit, Work};
 
 /// A machine, as far as the time of homomorphic operations depends on it.
 ///
-/// [`calibrate`](crate::cost::calibrate::calibrate) measures one; [`reference`](Self::reference) has figures of a known one.
+/// [`calibrate`](crate::backends::calibrate()) measures one; [`reference`](Self::reference) has figures of a known one.
 /// A machine is kept as JSON, and prices work for the numbers of threads that it was measured with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -195,7 +195,7 @@ impl Machine {
 
 impl UnitCosts {
     /// Costs from prices in the order of [`Unit::all`].
-    pub(super) fn new(threads: usize, prices: &[f64], median_residual: f64, most_residual: f64) -> Self {
+    pub(crate) fn new(threads: usize, prices: &[f64], median_residual: f64, most_residual: f64) -> Self {
         let priced = Unit::all().into_iter().zip(prices).filter(|(_, price)| **price > 0.0);
         let nanoseconds = priced.map(|(unit, &price)| (unit.name(), price)).collect();
         Self { threads, nanoseconds, median_residual, most_residual }
@@ -208,7 +208,7 @@ impl UnitCosts {
     }
 
     /// The prices in the order of [`Unit::all`].
-    pub(super) fn prices(&self) -> [f64; UNITS] {
+    pub(crate) fn prices(&self) -> [f64; UNITS] {
         let mut prices = [0.0; UNITS];
         Unit::all().into_iter().for_each(|unit| prices[unit.position()] = self.price(unit));
         prices

@@ -1,10 +1,9 @@
 //! Costs of operations: counts of their work, the cost of each unit of it on a machine, and prices for a party.
 //!
 //! The [meter](RingMeter) counts what each operation does in units of [`Work`], a [`Machine`] has the cost of each unit,
-//! [measured](calibrate()) in a few seconds, and a [`Price`] is what a [`Party`] pays for a circuit.
+//! [measured](crate::backends::calibrate()) in a few seconds, and a [`Price`] is what a [`Party`] pays for a circuit.
 
-pub(crate) mod calibrate;
-mod fit;
+pub(crate) mod fit;
 pub(crate) mod machine;
 pub(crate) mod price;
 pub(crate) mod ring;
@@ -14,7 +13,6 @@ mod switching;
 pub(crate) mod system;
 pub(crate) mod work;
 
-pub use calibrate::calibrate;
 pub use machine::{Machine, TorusCosts, UnitCosts};
 pub use price::{Left, Part, Party, Price};
 pub use ring::RingMeter;

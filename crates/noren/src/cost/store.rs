@@ -10,7 +10,6 @@ use noren_rlwe::wire::file::{self, Access, write_atomically};
 use noren_rlwe::wire::publish::Destination;
 use noren_rlwe::wire::regular;
 
-use crate::cost::calibrate::calibrate;
 use crate::cost::machine::Machine;
 use crate::cost::system;
 
@@ -70,24 +69,5 @@ impl Machine {
             "avx2" => Self::reference_avx2(),
             _ => Self::reference_portable(),
         })
-    }
-
-    /// This machine, with costs for `threads` threads: from the [usual file](Self::default_path) if it is of this version of
-    /// noren, this processor and this table of kernels, and else [measured](calibrate()) now, and written there.
-    ///
-    /// A file that cannot be read is measured again; one that cannot be written is left.
-    ///
-    /// # Errors
-    /// As [`calibrate`].
-    pub fn here(threads: usize, progress: impl Fn(usize, usize)) -> Result<Self> {
-        if let Some(machine) = Self::stored().filter(|machine| machine.threads().contains(&threads)) {
-            return Ok(machine);
-        }
-        let machine = calibrate(&[1, threads], progress)?;
-        if let Some(path) = Self::default_path() {
-            // Where it cannot be written, it is measured again next time.
-            let _ = machine.save(path.as_path());
-        }
-        Ok(machine)
     }
 }

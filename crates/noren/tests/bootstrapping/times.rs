@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use noren::Complex64;
+use noren::backends::calibrate;
 use noren::bootstrapping::Time;
 use noren::bootstrapping::{BootstrapKeys, Bootstrapper, Mode, Parameters, Preset, Stage};
 use noren::ckks::{Ciphertext, Context, Encoder, Encryptor, KeyRequest};
-use noren::cost::{Party, calibrate};
+use noren::cost::Party;
 
 use crate::encrypted::seed;
 

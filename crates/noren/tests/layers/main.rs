@@ -50,9 +50,10 @@ const APART: [(&str, &[&str]); 9] = [
 ];
 
 /// Rooms of crate noren, and the schemes that they may name. A circuit is written for every scheme: it names none.
-const SCHEMES: [(&str, &[&str]); 8] = [
+const SCHEMES: [(&str, &[&str]); 9] = [
     ("circuits/", &[]),
     ("graph/", &[]),
+    ("cost/", &[]),
     ("lowering/", &[]),
     ("compiler/", &[]),
     ("advisor/", &[]),
@@ -97,7 +98,7 @@ fn imports_run_down() {
 }
 
 /// Rooms of crate noren that name no scheme at all, in imports or in texts: what they compute is the same in each.
-const OF_NO_SCHEME: [&str; 4] = ["circuits/", "graph/", "lowering/", "compiler/"];
+const OF_NO_SCHEME: [&str; 6] = ["circuits/", "graph/", "cost/", "lowering/", "advisor/", "compiler/"];
 
 /// The schemes, as code writes them.
 const NAMES: [&str; 12] = ["ckks", "Ckks", "CKKS", "bgv", "Bgv", "BGV", "bfv", "Bfv", "BFV", "tfhe", "Tfhe", "TFHE"];

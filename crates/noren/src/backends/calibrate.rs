@@ -60,6 +60,27 @@ const SAMPLE: Duration = Duration::from_micros(100);
 /// Parts of the caches that this machine may have for itself: virtual machines share the last one.
 const CACHE_PARTS: [u64; 4] = [1, 2, 4, 8];
 
+impl Machine {
+    /// This machine, with costs for `threads` threads: from the [usual file](Self::default_path) if it is of this version of
+    /// noren, this processor and this table of kernels, and else [measured](calibrate()) now, and written there.
+    ///
+    /// A file that cannot be read is measured again; one that cannot be written is left.
+    ///
+    /// # Errors
+    /// As [`calibrate`].
+    pub fn here(threads: usize, progress: impl Fn(usize, usize)) -> Result<Self> {
+        if let Some(machine) = Self::stored().filter(|machine| machine.threads().contains(&threads)) {
+            return Ok(machine);
+        }
+        let machine = calibrate(&[1, threads], progress)?;
+        if let Some(path) = Self::default_path() {
+            // Where it cannot be written, it is measured again next time.
+            let _ = machine.save(path.as_path());
+        }
+        Ok(machine)
+    }
+}
+
 /// The time of an operation, and what it does, for each part of the caches.
 struct Sample {
     works: Vec<Work>,
