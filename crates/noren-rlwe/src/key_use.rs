@@ -36,6 +36,12 @@ pub enum KeyUse {
 }
 
 impl KeyUse {
+    /// The use of the key of this exponent in a set: 0 for relinearisation, of an automorphism otherwise.
+    #[must_use]
+    pub fn of_element(element: u32, ring: &Cyclotomic) -> Self {
+        if element == 0 { Self::Relinearization } else { Self::of_automorphism(element, ring) }
+    }
+
     /// The action of the automorphism `X -> X^k` of a ring on slots, where the index is a power of two.
     #[must_use]
     pub fn of_automorphism(k: u32, ring: &Cyclotomic) -> Self {

@@ -238,6 +238,8 @@ pub struct KeyOutline {
     pub owner: Owner,
     /// The secret key that it switches from.
     pub from: KeyId,
+    /// The bytes of its item of a container.
+    pub bytes: u64,
 }
 
 /// The keys that evaluation needs, all of one secret key and one shape: nothing in them decrypts.

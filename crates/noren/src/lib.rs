@@ -54,6 +54,7 @@ pub mod bootstrapping;
 pub mod circuits;
 pub mod compiler;
 pub mod cost;
+mod facts;
 pub mod graph;
 pub mod lookup;
 mod lowering;
@@ -66,7 +67,9 @@ pub mod switching;
 
 /// Bytes for files and for the network.
 pub mod wire {
+    pub use crate::facts::{Facts, KeyFacts, SchemeParameters};
     pub use crate::schemes::owners::identity_of_secret;
+    pub use crate::schemes::summary::CiphertextSummary;
     pub use noren_rlwe::wire::key_file::{ExpandedFileKey, FileContext, FileKey};
     pub use noren_rlwe::wire::kind::Kind;
     pub use noren_rlwe::wire::object::Object;

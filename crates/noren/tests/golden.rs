@@ -20,8 +20,9 @@ use noren::programs::columns::{Column, Columns, Element};
 use noren::programs::{IntegerLayout, IntegerTable};
 use noren::radix::{Flag, Integer, Integers};
 use noren::schemes::integers;
-use noren::wire::{Form, Object};
+use noren::wire::{Facts, Form, Limits, Object, Reader};
 use noren::{Security, Seed, bfv, bgv, tfhe};
+use serde_json::json;
 
 fn seed(byte: u8) -> Seed {
     Seed::from_bytes([byte; 32])
@@ -256,5 +257,27 @@ fn golden_bytes_are_unchanged() {
             let golden = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             assert!(golden == bytes, "{name} has changed: old files can no longer be read, or machines disagree");
         }
+    }
+}
+
+#[test]
+fn golden_files_tell_of_their_objects_without_a_key() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden");
+    for (file, pointer, needed) in [
+        ("ciphertext_seeded.raw", "/ciphertexts/seeded", json!(1)),
+        ("ciphertexts.packed", "/ciphertexts/count", json!(2)),
+        ("table.packed", "/layout/column_names/1", json!("b")),
+        ("evaluation_keys.raw", "/evaluation_keys/1/kind", json!("rotation by 1 (X -> X^5)")),
+        ("bootstrap_keys.packed", "/evaluation_keys/0/kind", json!("the switch to the ephemeral secret")),
+        ("bgv_ciphertexts.packed", "/ciphertexts/slots", json!(null)),
+        ("integer_table.packed", "/ciphertexts/count", json!(4)),
+        ("lookup_keys.packed", "/evaluation_keys/2/kind", json!("relinearisation of one-hot vectors")),
+        ("tfhe_columns.raw", "/layout/columns/0/name", json!("a")),
+        ("function_bfv", "/compiled/inputs/0/0", json!("x")),
+    ] {
+        let bytes = fs::read(directory.join(format!("{file}.noren"))).expect("a golden file");
+        let mut reader = Reader::open_any(&bytes, &Limits::default()).expect("undamaged");
+        let facts = serde_json::to_value(Facts::of(&mut reader).expect(file)).expect("JSON");
+        assert_eq!(facts.pointer(pointer), Some(&needed), "{file}");
     }
 }

@@ -17,6 +17,7 @@ pub(crate) mod words;
 
 use std::fmt;
 
+use noren::wire::SchemeParameters;
 use noren::{bfv, ckks as scheme};
 use noren_rlwe::parameters::Parameters;
 use serde::Serialize;
@@ -60,6 +61,16 @@ impl Describe for bfv::Parameters {
 
     fn describe(&self) -> Description {
         Description::Integers(Integers::new(self))
+    }
+}
+
+impl From<SchemeParameters> for Description {
+    fn from(parameters: SchemeParameters) -> Self {
+        match parameters {
+            SchemeParameters::Ckks(parameters) => parameters.describe(),
+            SchemeParameters::Integers(parameters) => parameters.describe(),
+            SchemeParameters::Tfhe(parameters) => Self::Tfhe(Tfhe::new(&parameters)),
+        }
     }
 }
 

@@ -1,8 +1,10 @@
 //! Compiled functions through the tool: keys, encryption, evaluation, decryption, and what is refused of them.
 
 use noren::Security;
+use noren::backends::{KeysOfServer, Parcel, Secrets};
 use noren::compiler::{Options, Program};
 use noren::graph::{Binary, Element, Graph, Interval, Operation, Reduction};
+use noren::wire::{Form, Object};
 use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
@@ -74,6 +76,41 @@ fn functions_of_every_scheme_go_through_files() {
         }
         sandbox.refused(&KEYGEN, &["keys/secret.key", "exists"]);
     }
+}
+
+#[test]
+fn keys_of_several_objects_are_inspected() {
+    let sandbox = with_function("function-inspect", "bgv");
+    sandbox.done(&KEYGEN);
+    sandbox.done(&["keygen", "--out", "tfhe", "--tfhe", "TOY_BOOL"]);
+    let server = ["keys/server.keys", "tfhe/server.keys"];
+    let secrets = ["keys/secret.key", "tfhe/secret.key"];
+    let [of_server, of_owner] = [server, secrets].map(|files| files.map(|file| sandbox.read(file)).to_vec());
+    sandbox.write("several.keys", &Parcel::<KeysOfServer>::new([7; 32], of_server).to_bytes(&(), Form::Packed));
+    sandbox.write("several.key", &Parcel::<Secrets>::new([8; 32], of_owner).to_bytes(&(), Form::Packed));
+    for (file, kind, fingerprint, files) in [
+        ("several.keys", "server keys of a compiled function", "07", server),
+        ("several.key", "secret keys of a compiled function", "08", secrets),
+    ] {
+        let report = sandbox.json(&["inspect", file]);
+        assert_eq!((&report["kind"], &report["owner"]), (&kind.into(), &Value::Null));
+        assert!(report["fingerprint"].as_str().is_some_and(|shown| shown.starts_with(fingerprint)), "{report}");
+        let text = sandbox.done(&["inspect", file]);
+        for (at, part) in files.into_iter().enumerate() {
+            let alone = sandbox.json(&["inspect", part]);
+            let content = &report["contents"][at];
+            assert_eq!((&content["kind"], &content["bytes"]), (&alone["kind"], &alone["bytes"]), "{part}");
+            // The identity of a secret key of learning with errors over rings is not in its file, but follows from it.
+            let stated = if part == "keys/secret.key" { &Value::Null } else { &alone["owner"] };
+            assert_eq!(&content["owner"], stated, "{part}");
+            let owner = stated.as_str().map_or_else(String::new, |owner| format!(", of key {owner}"));
+            let kind = alone["kind"].as_str().expect("a name");
+            assert!(text.lines().any(|line| line.starts_with(kind) && line.ends_with(&owner)), "{text}");
+        }
+        assert_eq!(report["contents"].as_array().map(Vec::len), Some(files.len()));
+    }
+    sandbox.write("bad.keys", &Parcel::<KeysOfServer>::new([7; 32], vec![vec![1; 99]]).to_bytes(&(), Form::Packed));
+    sandbox.refused(&["inspect", "bad.keys"], &["bad.keys", "not a file of noren"]);
 }
 
 #[test]

@@ -13,12 +13,11 @@ use crate::mapped::check_unchanged;
 use crate::owner::{KeyId, Owner};
 use crate::torus::keys::ServerKeys;
 use crate::torus::parameters::TorusParameters;
+use crate::torus::wire::KEY;
 use crate::wire::expanded::MappedContainer;
 use crate::wire::reader::Reader;
 use crate::wire::writer::Writer;
 
-/// The name of the keys, 16 bytes.
-const KEY: u16 = 0x0101;
 /// Four words: points of a block, groups that lie together, points of a group; and to what multiple of words rows of the key
 /// switch are filled up.
 const LAYOUT: u16 = 0x0130;

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use noren_math::kernels::mapped::{MappedFile, MappedRow};
-use noren_math::random::Seed;
 use noren_ring::key::{BLOCK, KeyPairs};
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
@@ -13,13 +12,10 @@ use noren_ring::ring::Ring;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::keys::{EvaluationKeys, KeyOutline, KeySwitchKey};
-use crate::owner::{KeyId, Owner};
 use crate::resources::Resources;
 use crate::shape::KeyShape;
 use crate::wire::file::{self, Access};
-use crate::wire::keys::{
-    KEY, SEED, SEED_BYTES, SHAPE, SHAPE_WORDS, SWITCH_BYTES, key_ring, read_shape, read_switch_ids, switch_ids,
-};
+use crate::wire::keys::{Start, announce_start, key_ring, write_start};
 use crate::wire::kind::Kind;
 use crate::wire::publish::Destination;
 use crate::wire::reader::{Limits, Reader};
@@ -147,11 +143,7 @@ impl KeySwitchKey {
     /// As [`KeySwitchKey::announce`].
     pub fn announce_expanded(context: &Context, shape: KeyShape, limbs: usize, writer: &mut Writer<'_>) -> Result<()> {
         let (ring, digits) = key_ring(context, shape, limbs)?;
-        if shape != context.parameters().shape() {
-            writer.announce_words(SHAPE, SHAPE_WORDS);
-        }
-        writer.announce_bytes(KEY, SWITCH_BYTES);
-        writer.announce_bytes(SEED, SEED_BYTES);
+        announce_start(context, shape, writer);
         writer.announce_words(LAYOUT, LAYOUT_WORDS);
         writer.announce_words(PAIRS, KeyPairs::word_count(&ring, digits));
         Ok(())
@@ -159,12 +151,7 @@ impl KeySwitchKey {
 
     /// Adds the sections of this key, with both halves of all pairs, as they lie in memory.
     pub fn write_expanded<'a>(&'a self, context: &Context, writer: &mut Writer<'a>) {
-        if self.shape != context.parameters().shape() {
-            let KeyShape { limbs, special, digits } = self.shape;
-            writer.words(SHAPE, [limbs, special, digits].map(|count| count as u64).to_vec());
-        }
-        writer.bytes(KEY, switch_ids(self));
-        writer.bytes(SEED, self.seed.as_bytes().as_slice());
+        write_start(self, context, writer);
         writer.words(LAYOUT, vec![self.limbs as u64, BLOCK as u64]);
         writer.words(PAIRS, self.pairs.words());
     }
@@ -183,7 +170,7 @@ impl KeySwitchKey {
         container: &MappedContainer,
         check_residues: bool,
     ) -> Result<Self> {
-        let Start { shape, limbs, owner, from, seed } = Start::read(context, reader)?;
+        let (Start { shape, owner, from, seed }, limbs) = read_start(context, reader)?;
         let (ring, digits) = key_ring(context, shape, limbs)?;
         let section = reader.take(PAIRS)?;
         let (row, found) = (container.row(&section)?, section.words()?.len());
@@ -196,42 +183,33 @@ impl KeySwitchKey {
         Ok(Self { pairs, shape, seed, limbs, owner, from })
     }
 
-    /// As [`KeySwitchKey::skim`], of the sections of [`KeySwitchKey::write_expanded`].
+    /// The outline of the key in the current item, whose sections are passed over: those of
+    /// [`KeySwitchKey::write`](crate::wire::object::Object::write), or of [`KeySwitchKey::write_expanded`], as the kind of the
+    /// container says.
     ///
     /// # Errors
     /// [`Error::Wire`] if there is no such key.
-    pub fn skim_expanded(context: &Context, reader: &mut Reader<'_>) -> Result<KeyOutline> {
-        let Start { shape, limbs, owner, from, .. } = Start::read(context, reader)?;
+    pub fn skim(context: &Context, reader: &mut Reader<'_>) -> Result<KeyOutline> {
+        if !reader.header().kind.is_expanded() {
+            return Self::skim_seeded(context, reader);
+        }
+        let (Start { shape, owner, from, .. }, limbs) = read_start(context, reader)?;
         reader.take(PAIRS)?.words()?;
-        Ok(KeyOutline { shape, limbs, owner, from })
+        Ok(KeyOutline { shape, limbs, owner, from, bytes: reader.item_bytes() })
     }
 }
 
-/// The sections before the words.
-struct Start {
-    shape: KeyShape,
-    limbs: usize,
-    owner: Owner,
-    from: KeyId,
-    seed: Seed,
-}
-
-impl Start {
-    fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
-        let parameters = context.parameters();
-        let shape = reader.take_if(SHAPE).map(|section| read_shape(parameters, &section)).transpose()?;
-        let shape = shape.unwrap_or(parameters.shape());
-        let (owner, from) = read_switch_ids(parameters, reader)?;
-        let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
-        let section = reader.take(LAYOUT)?;
-        let [limbs, block] = section.word_array::<LAYOUT_WORDS>()?;
-        if block != BLOCK as u64 {
-            return Err(section.value("the words of a block", block, format!("{BLOCK}: expand the keys again")));
-        }
-        let limbs = usize::try_from(limbs).unwrap_or(usize::MAX);
-        if shape.digits == 0 || !(1..=shape.limbs).contains(&limbs) {
-            return Err(section.value("limbs", limbs, format!("1 to {}", shape.limbs)));
-        }
-        Ok(Self { shape, limbs, owner, from, seed })
+/// The sections before the words, with the limbs of the key.
+fn read_start(context: &Context, reader: &mut Reader<'_>) -> Result<(Start, usize)> {
+    let start = Start::read(context, reader)?;
+    let section = reader.take(LAYOUT)?;
+    let [limbs, block] = section.word_array::<LAYOUT_WORDS>()?;
+    if block != BLOCK as u64 {
+        return Err(section.value("the words of a block", block, format!("{BLOCK}: expand the keys again")));
     }
+    let limbs = usize::try_from(limbs).unwrap_or(usize::MAX);
+    if start.shape.digits == 0 || !(1..=start.shape.limbs).contains(&limbs) {
+        return Err(section.value("limbs", limbs, format!("1 to {}", start.shape.limbs)));
+    }
+    Ok((start, limbs))
 }

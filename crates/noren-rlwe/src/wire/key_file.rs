@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::context::Context as RlweContext;
 use crate::error::Result;
-use crate::keys::EvaluationKeys;
+use crate::key_use::KeyUse;
+use crate::keys::{EvaluationKeys, KeyOutline};
 use crate::wire::expanded::{MappedContainer, write_to_map};
 use crate::wire::file;
 use crate::wire::kind::Kind;
@@ -94,6 +95,17 @@ where
         let key = EvaluationKeys::map_expanded(context.rlwe(), &mut reader, &container, limits.check_digest)?;
         reader.finish()?;
         Ok(Self { context, key })
+    }
+
+    /// The context, and the use and the outline of each key, in a container of either kind. Nothing is expanded.
+    ///
+    /// # Errors
+    /// [`Error::Wire`](crate::error::Error::Wire) with the reason why a section is refused, and what the parameters refuse.
+    pub fn skim(reader: &mut Reader<'_>) -> Result<(C, Vec<(KeyUse, KeyOutline)>)> {
+        let context = C::of(C::Parameters::read(&(), reader)?)?;
+        reader.next_item()?;
+        let keys = EvaluationKeys::skim(context.rlwe(), reader)?;
+        Ok((context, keys))
     }
 
     /// The keys in a file of either kind: read, or mapped.

@@ -9,6 +9,7 @@ use noren_ring::ring::Ring;
 
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::key_use::KeyUse;
 use crate::keygen::{check_public, digit_half, public_half, secret_key};
 use crate::keys::{EvaluationKeys, KeyOutline, KeySwitchKey, PublicKey, SecretKey};
 use crate::owner::{KeyId, Owner};
@@ -30,25 +31,25 @@ const COEFFICIENTS: u16 = 0x0102;
 /// One word: the exponent k of the automorphism that a key of a set is for, 0 for relinearisation.
 const ELEMENT: u16 = 0x0101;
 /// Three words: the limbs, special primes and digits of a key's shape, unless it is the usual one.
-pub(super) const SHAPE: u16 = 0x0102;
+const SHAPE: u16 = 0x0102;
 /// The identity of the secret key that a key or a set belongs to; of a key switching key, behind it that of the secret key that
 /// it switches from.
 pub(super) const KEY: u16 = 0x0103;
 /// The seed of the uniform halves.
-pub(super) const SEED: u16 = 0x0110;
+const SEED: u16 = 0x0110;
 /// The half b of a public key.
 const B: u16 = 0x0111;
 /// The half b of the first digit of a key switching key; the other digits have the tags behind it.
 const DIGIT: u16 = 0x0120;
 
 /// Words of a shape, and bytes of a seed.
-pub(super) const SHAPE_WORDS: usize = 3;
-pub(super) const SEED_BYTES: usize = 32;
+const SHAPE_WORDS: usize = 3;
+const SEED_BYTES: usize = 32;
 /// Bytes of the identities of a key switching key.
-pub(super) const SWITCH_BYTES: usize = 2 * KeyId::BYTES;
+const SWITCH_BYTES: usize = 2 * KeyId::BYTES;
 
 /// The mark of relinearisation keys in place of an exponent, which is odd.
-const RELINEARIZATION: u64 = 0;
+const RELINEARIZATION: u32 = 0;
 
 impl Object for SecretKey {
     type Context = Context;
@@ -130,19 +131,15 @@ impl Object for KeySwitchKey {
     }
 
     fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
-        if self.shape != context.parameters().shape() {
-            let KeyShape { limbs, special, digits } = self.shape;
-            writer.words(SHAPE, [limbs, special, digits].map(|count| count as u64).to_vec());
-        }
-        writer.bytes(KEY, switch_ids(self));
-        writer.bytes(SEED, self.seed.as_bytes().as_slice());
+        write_start(self, context, writer);
         for (tag, digit) in (DIGIT..).zip(0..self.pairs.digits()) {
             writer.key_half(tag, &self.pairs, digit, 0);
         }
     }
 
     fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
-        let Start { shape, limbs, owner, from, seed, first } = Start::read(context, reader)?;
+        let Start { shape, owner, from, seed } = Start::read(context, reader)?;
+        let (limbs, first) = first_digit(context, shape, reader)?;
         let (ring, digits) = key_ring(context, shape, limbs)?;
         let b = first.poly(&ring)?;
         // Only now, as the first digit was there in full: a length that is only claimed allocates nothing.
@@ -155,42 +152,63 @@ impl Object for KeySwitchKey {
     }
 }
 
-/// The sections of a key up to its first digit.
-struct Start<'a> {
-    shape: KeyShape,
-    limbs: usize,
-    owner: Owner,
-    from: KeyId,
-    seed: Seed,
-    first: Section<'a>,
+/// The sections that keys of both forms begin with.
+pub(super) struct Start {
+    pub(super) shape: KeyShape,
+    pub(super) owner: Owner,
+    pub(super) from: KeyId,
+    pub(super) seed: Seed,
 }
 
-impl<'a> Start<'a> {
-    fn read(context: &Context, reader: &mut Reader<'a>) -> Result<Self> {
+impl Start {
+    pub(super) fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
         let parameters = context.parameters();
         let shape = reader.take_if(SHAPE).map(|section| read_shape(parameters, &section)).transpose()?;
-        let shape = shape.unwrap_or(parameters.shape());
-        let (owner, from) = read_switch_ids(parameters, reader)?;
+        let ids = reader.take(KEY)?.array::<SWITCH_BYTES>()?;
+        let [key, from] = [0, KeyId::BYTES].map(|at| KeyId(std::array::from_fn(|i| ids[at + i])));
+        let owner = Owner { fingerprint: parameters.fingerprint(), key };
         let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
-        let first = reader.take(DIGIT)?;
-        let (window, special) = (first.window()?, parameters.first_limb());
-        let limbs = window.end.saturating_sub(special);
-        if shape.digits == 0 || !(1..=shape.limbs).contains(&limbs) {
-            let start = special - shape.special;
-            let needed = format!("{start}.. with {} special primes and up to {} others", shape.special, shape.limbs);
-            return Err(first.value("limbs", format!("{window:?}"), needed));
-        }
-        Ok(Self { shape, limbs, owner, from, seed, first })
+        Ok(Self { shape: shape.unwrap_or(parameters.shape()), owner, from, seed })
     }
+}
+
+/// Adds the sections of a [`Start`].
+pub(super) fn write_start<'a>(key: &'a KeySwitchKey, context: &Context, writer: &mut Writer<'a>) {
+    if key.shape != context.parameters().shape() {
+        let KeyShape { limbs, special, digits } = key.shape;
+        writer.words(SHAPE, [limbs, special, digits].map(|count| count as u64).to_vec());
+    }
+    writer.bytes(KEY, [key.owner.key.0, key.from.0].concat());
+    writer.bytes(SEED, key.seed.as_bytes().as_slice());
+}
+
+/// Announces the sections of [`write_start`].
+pub(super) fn announce_start(context: &Context, shape: KeyShape, writer: &mut Writer<'_>) {
+    if shape != context.parameters().shape() {
+        writer.announce_words(SHAPE, SHAPE_WORDS);
+    }
+    writer.announce_bytes(KEY, SWITCH_BYTES);
+    writer.announce_bytes(SEED, SEED_BYTES);
+}
+
+/// The limbs of a key, and the section of its first digit.
+fn first_digit<'r>(context: &Context, shape: KeyShape, reader: &mut Reader<'r>) -> Result<(usize, Section<'r>)> {
+    let first = reader.take(DIGIT)?;
+    let (window, special) = (first.window()?, context.parameters().first_limb());
+    let limbs = window.end.saturating_sub(special);
+    if shape.digits == 0 || !(1..=shape.limbs).contains(&limbs) {
+        let start = special - shape.special;
+        let needed = format!("{start}.. with {} special primes and up to {} others", shape.special, shape.limbs);
+        return Err(first.value("limbs", format!("{window:?}"), needed));
+    }
+    Ok((limbs, first))
 }
 
 impl KeySwitchKey {
     /// The outline of the key in the current item, whose sections are passed over without being expanded.
-    ///
-    /// # Errors
-    /// [`Error::Wire`] if there is no such key.
-    pub fn skim(context: &Context, reader: &mut Reader<'_>) -> Result<KeyOutline> {
-        let Start { shape, limbs, owner, from, first, .. } = Start::read(context, reader)?;
+    pub(super) fn skim_seeded(context: &Context, reader: &mut Reader<'_>) -> Result<KeyOutline> {
+        let Start { shape, owner, from, .. } = Start::read(context, reader)?;
+        let (limbs, first) = first_digit(context, shape, reader)?;
         let (ring, digits) = key_ring(context, shape, limbs)?;
         for tag in (DIGIT..).take(digits).skip(1) {
             let (found, needed) = (reader.take(tag)?, ring.range());
@@ -198,7 +216,7 @@ impl KeySwitchKey {
                 return Err(first.value("limbs", format!("{:?}", found.window()?), format!("{needed:?}")));
             }
         }
-        Ok(KeyOutline { shape, limbs, owner, from })
+        Ok(KeyOutline { shape, limbs, owner, from, bytes: reader.item_bytes() })
     }
 
     /// Announces the sections of a key of this shape, for ciphertexts of `limbs` limbs, that is written later.
@@ -207,11 +225,7 @@ impl KeySwitchKey {
     /// [`Error::Parameters`] if the parameters have no such keys.
     pub fn announce(context: &Context, shape: KeyShape, limbs: usize, writer: &mut Writer<'_>) -> Result<()> {
         let (ring, digits) = key_ring(context, shape, limbs)?;
-        if shape != context.parameters().shape() {
-            writer.announce_words(SHAPE, SHAPE_WORDS);
-        }
-        writer.announce_bytes(KEY, SWITCH_BYTES);
-        writer.announce_bytes(SEED, SEED_BYTES);
+        announce_start(context, shape, writer);
         for (tag, _) in (DIGIT..).zip(0..digits) {
             writer.announce_poly(tag, &ring);
         }
@@ -254,11 +268,11 @@ impl EvaluationKeys {
         write: impl Fn(&'a KeySwitchKey, &mut Writer<'a>),
     ) {
         let relinearization = self.relinearization.iter().map(|key| (RELINEARIZATION, key));
-        let galois = self.galois.iter().map(|(&k, key)| (u64::from(k), key));
+        let galois = self.galois.iter().map(|(&k, key)| (k, key));
         writer.bytes(KEY, self.key.0.as_slice());
         for (element, key) in relinearization.chain(galois) {
             writer.next_item();
-            writer.words(ELEMENT, vec![element]);
+            writer.words(ELEMENT, vec![element.into()]);
             write(key, writer);
         }
     }
@@ -271,22 +285,9 @@ impl EvaluationKeys {
     ) -> Result<Self> {
         let mut keys = Self::new(context.parameters(), KeyId(reader.take(KEY)?.array()?));
         let mut previous = None;
-        while reader.next_item()? {
-            let section = reader.take(ELEMENT)?;
-            let [element] = section.word_array()?;
-            if previous.is_some_and(|previous| element <= previous) {
-                return Err(section.value("the automorphism", element, "in ascending order"));
-            }
-            let is_first = previous.is_none();
-            previous = Some(element);
-            let exponent = match u32::try_from(element) {
-                Ok(k) if element == RELINEARIZATION || context.check_automorphism(k).is_ok() => k,
-                _ => {
-                    return Err(section.value("the automorphism", element, "0, or odd and below 2n"));
-                }
-            };
+        while let Some((element, section)) = next_key(context, reader, &mut previous)? {
             let key = Arc::new(read(reader)?);
-            if is_first {
+            if keys.relinearization.is_none() && keys.galois.is_empty() {
                 keys.shape = key.shape;
             } else if key.shape != keys.shape {
                 return Err(section.value("the shape of the key", key.shape, "the same in all keys of a set"));
@@ -295,10 +296,47 @@ impl EvaluationKeys {
             if element == RELINEARIZATION {
                 keys.relinearization = Some(key);
             } else {
-                keys.galois.insert(exponent, key);
+                keys.galois.insert(element, key);
             }
         }
         Ok(keys)
+    }
+
+    /// The use and the outline of each key in what [`EvaluationKeys::write`](Object::write) wrote, or
+    /// [`EvaluationKeys::write_expanded`], as the kind of the container says: all items that are left.
+    ///
+    /// # Errors
+    /// [`Error::Wire`] with the reason why a section is refused.
+    pub fn skim(context: &Context, reader: &mut Reader<'_>) -> Result<Vec<(KeyUse, KeyOutline)>> {
+        reader.take(KEY)?.array::<{ KeyId::BYTES }>()?;
+        let (mut keys, mut previous) = (Vec::new(), None);
+        while let Some((element, _)) = next_key(context, reader, &mut previous)? {
+            let usage = KeyUse::of_element(element, context.parameters().index());
+            keys.push((usage, KeySwitchKey::skim(context, reader)?));
+        }
+        Ok(keys)
+    }
+}
+
+/// Goes to the next item, if one is left: the exponent of the automorphism that its key is for, or [`RELINEARIZATION`], and the
+/// section that says so. Those of the key follow.
+fn next_key<'r>(
+    context: &Context,
+    reader: &mut Reader<'r>,
+    previous: &mut Option<u64>,
+) -> Result<Option<(u32, Section<'r>)>> {
+    if !reader.next_item()? {
+        return Ok(None);
+    }
+    let section = reader.take(ELEMENT)?;
+    let [element] = section.word_array()?;
+    if previous.is_some_and(|previous| element <= previous) {
+        return Err(section.value("the automorphism", element, "in ascending order"));
+    }
+    *previous = Some(element);
+    match u32::try_from(element) {
+        Ok(k) if k == RELINEARIZATION || context.check_automorphism(k).is_ok() => Ok(Some((k, section))),
+        _ => Err(section.value("the automorphism", element, "0, or odd and below 2n")),
     }
 }
 
@@ -315,20 +353,8 @@ pub(super) fn key_ring(context: &Context, shape: KeyShape, limbs: usize) -> Resu
     Ok((switching.ring_qp(limbs), switching.decomposer().gadget().digits_at(limbs).len()))
 }
 
-/// The identities of a key switching key: the secret key that it is an encryption under, and the one that it switches from.
-pub(super) fn switch_ids(key: &KeySwitchKey) -> Vec<u8> {
-    [key.owner.key.0, key.from.0].concat()
-}
-
-/// Reads the identities that [`switch_ids`] wrote.
-pub(super) fn read_switch_ids(parameters: &Parameters, reader: &mut Reader<'_>) -> Result<(Owner, KeyId)> {
-    let ids = reader.take(KEY)?.array::<SWITCH_BYTES>()?;
-    let [key, from] = [0, KeyId::BYTES].map(|at| KeyId(std::array::from_fn(|i| ids[at + i])));
-    Ok((Owner { fingerprint: parameters.fingerprint(), key }, from))
-}
-
 /// The shape of a key: not the usual one, which is left out, so that a key has one form only.
-pub(super) fn read_shape(parameters: &Parameters, section: &Section) -> Result<KeyShape> {
+fn read_shape(parameters: &Parameters, section: &Section) -> Result<KeyShape> {
     let counts = section.word_array::<SHAPE_WORDS>()?;
     let [limbs, special, digits] = counts.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
     let shape = KeyShape { limbs, special, digits };

@@ -222,6 +222,18 @@ impl Kind {
         }
     }
 
+    /// Whether it holds key switching keys as they lie in memory.
+    #[must_use]
+    pub const fn is_expanded(self) -> bool {
+        matches!(
+            self,
+            Self::EXPANDED_CKKS_EVALUATION_KEYS
+                | Self::EXPANDED_BOOTSTRAP_KEYS
+                | Self::EXPANDED_INTEGER_EVALUATION_KEYS
+                | Self::EXPANDED_LOOKUP_KEYS
+        )
+    }
+
     /// Whether whoever reads the object can decrypt: then files get mode 0600, and buffers are wiped.
     #[must_use]
     pub const fn is_secret(self) -> bool {

@@ -4,9 +4,11 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::owner::KeyId;
+use crate::torus::wire::KEY as TFHE_KEYS;
 use crate::wire::file;
 use crate::wire::header::Encoding;
 use crate::wire::items::Items;
+use crate::wire::keys::KEY;
 use crate::wire::kind::Kind;
 use crate::wire::reader::Limits;
 use crate::wire::section::Section;
@@ -20,10 +22,6 @@ struct At {
     before: usize,
 }
 
-/// Of keys and ciphertexts of ring learning with errors.
-const KEY: u16 = 0x0103;
-/// Of keys of TFHE, behind their parameters.
-const TFHE_KEYS: u16 = 0x0101;
 /// Of ciphertexts of TFHE.
 const TFHE_CIPHERTEXTS: u16 = 0x0001;
 

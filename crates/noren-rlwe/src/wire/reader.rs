@@ -129,6 +129,13 @@ impl<'a> Reader<'a> {
         self.sections[self.taken..].iter().find(|section| section.place() == place).copied()
     }
 
+    /// The bytes of all sections of the current item.
+    pub(super) fn item_bytes(&self) -> u64 {
+        let first = self.sections.partition_point(|section| section.place().item < self.item);
+        let sections = self.sections[first..].iter().take_while(|section| section.place().item == self.item);
+        sections.map(|section| section.bytes.len() as u64).sum()
+    }
+
     /// Whether sections of this or of a later item are left.
     #[must_use]
     pub fn has_more(&self) -> bool {

@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::encrypt::uniform_half;
 use crate::error::Result;
 use crate::owner::KeyId;
+use crate::wire::keys::KEY;
 use crate::wire::kind::Kind;
 use crate::wire::object::Object;
 use crate::wire::reader::Reader;
@@ -18,8 +19,6 @@ use crate::wire::writer::Writer;
 const POLY: u16 = 0x0101;
 /// The seed of the second part of a fresh symmetric ciphertext, which is then left out.
 const SEED: u16 = 0x0101;
-/// The identity of the secret key of a ciphertext.
-const KEY: u16 = 0x0103;
 /// The first part of a ciphertext; the others have the tags behind it.
 const PART: u16 = 0x0110;
 /// The most parts of a ciphertext that is written or read.
@@ -100,6 +99,21 @@ impl Object for Ciphertext {
             }
         }
         Ok(Self::new(parts, key))
+    }
+}
+
+impl Ciphertext {
+    /// The limbs of the ciphertext in the current item, and whether it has a seed in place of its second part. Its sections are
+    /// passed over: no context is needed.
+    ///
+    /// # Errors
+    /// [`Error::Wire`](crate::error::Error::Wire) if there is no such ciphertext.
+    pub fn skim(reader: &mut Reader<'_>) -> Result<(usize, bool)> {
+        let seeded = reader.take_if(SEED).is_some();
+        reader.take(KEY)?;
+        let limbs = reader.take(PART)?.window()?.len();
+        (PART + 1..PART + MAX_PARTS).take_while(|&tag| reader.take_if(tag).is_some()).for_each(drop);
+        Ok((limbs, seeded))
     }
 }
 

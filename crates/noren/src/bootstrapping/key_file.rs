@@ -10,6 +10,7 @@ use noren_rlwe::owner::KeyId;
 use noren_rlwe::resources::Resources;
 use noren_rlwe::wire::expanded::{MappedContainer, write_to_map};
 use noren_rlwe::wire::file::{self, Access};
+use noren_rlwe::wire::header::Header;
 use noren_rlwe::wire::items::Items;
 use noren_rlwe::wire::kind::Kind;
 use noren_rlwe::wire::object::Object;
@@ -84,7 +85,7 @@ impl BootstrapKeyFile {
         let maker = Maker::new(context, parameters, secret, seed)?;
         let key_list = key_list(context, parameters, application)?;
         let keys = key_list.iter().map(|entry| Ok((entry.name, maker.make(entry)?)));
-        write(to.into(), Layout::Seeded, context, parameters, &key_list, keys, progress)
+        write(to.into(), Self::KIND, context, parameters, &key_list, keys, progress)
     }
 
     /// The bytes of the file that [`BootstrapKeyFile::generate`] would write.
@@ -93,7 +94,7 @@ impl BootstrapKeyFile {
     /// [`Error::LevelExhausted`] if there is no level that the request names.
     pub fn planned_bytes(context: &Context, parameters: &Parameters, application: &KeyRequest) -> Result<u64> {
         let key_list = key_list(context, parameters, application)?;
-        Ok(outline(Layout::Seeded, context, parameters, &key_list)?.encoded_len())
+        Ok(outline(Self::KIND, context, parameters, &key_list)?.encoded_len())
     }
 
     /// The keys in a file of either kind: read or mapped. Whether the memory suffices for them and for bootstrapping is said
@@ -107,7 +108,7 @@ impl BootstrapKeyFile {
         resources: &Resources,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self> {
-        if Layout::of(path)? == Layout::Expanded {
+        if kind_of(path)?.is_expanded() {
             let file = Self::map(path, limits)?;
             Footprint::beside_mapped_keys(&file.parameters)?.check(resources)?;
             return Ok(file);
@@ -122,25 +123,27 @@ impl BootstrapKeyFile {
     /// # Errors
     /// As [`BootstrapKeyFile::read`], but that keys may be missing.
     pub fn contents(path: &Path, limits: &Limits) -> Result<Contents> {
-        let layout = Layout::of(path)?;
-        let mut items = Items::open(path, layout.kind(), limits)?;
+        let mut items = Items::open(path, kind_of(path)?, limits)?;
         let parameters = parameters_of(&mut items)?;
-        let context = Context::new(parameters.ckks()?)?;
-        let (version, bytes, most) = (items.header().version, items.header().length, largest_key(&parameters));
-        let (mut keys, mut owner): (Vec<Entry>, Option<KeyId>) = (Vec::new(), None);
+        let mut contents = Contents { parameters, header: items.header().clone(), owner: None, keys: Vec::new() };
+        let (context, most) = (Context::new(contents.parameters.ckks()?)?, largest_key(&contents.parameters));
         while let Some(mut reader) = items.read(1, most)? {
-            let name = read_name(context.rlwe(), keys.last().map(|entry| entry.name), &mut reader)?;
-            let outline = match layout {
-                Layout::Seeded => KeySwitchKey::skim(context.rlwe(), &mut reader)?,
-                Layout::Expanded => KeySwitchKey::skim_expanded(context.rlwe(), &mut reader)?,
-            };
+            contents.skim(&context, &mut reader)?;
             reader.finish()?;
-            let key = if name.set == KeySet::ToEphemeral { outline.from } else { outline.owner.key };
-            owner.get_or_insert(key).check(key, "a key of the file")?;
-            keys.push(Entry { name, shape: outline.shape, limbs: outline.limbs });
         }
         items.finish()?;
-        Ok(Contents { parameters, version, bytes, expanded: layout == Layout::Expanded, owner, keys })
+        Ok(contents)
+    }
+
+    /// As [`BootstrapKeyFile::contents`], of a container whose bytes are all there.
+    pub(crate) fn skim(reader: &mut Reader<'_>) -> Result<Contents> {
+        let parameters = Parameters::read(&(), reader)?;
+        let mut contents = Contents { parameters, header: reader.header().clone(), owner: None, keys: Vec::new() };
+        let context = Context::new(contents.parameters.ckks()?)?;
+        while reader.next_item()? {
+            contents.skim(&context, reader)?;
+        }
+        Ok(contents)
     }
 
     /// Writes the keys of a file as they lie in memory into another, which can be mapped; gives its bytes. No more than a
@@ -168,7 +171,7 @@ impl BootstrapKeyFile {
             previous = Some(name);
             Ok((name, <KeySwitchKey as Object>::read(context.rlwe(), &mut reader)?))
         });
-        write(to.into(), Layout::Expanded, &context, &parameters, &entries, keys, progress)
+        write(to.into(), Kind::EXPANDED_BOOTSTRAP_KEYS, &context, &parameters, &entries, keys, progress)
     }
 
     /// Writes these keys as they lie in memory to a file that can be mapped, as a whole or not at all; gives its bytes, which
@@ -177,7 +180,7 @@ impl BootstrapKeyFile {
     /// # Errors
     /// As [`write_to_map`], and [`Error::FileChanged`] for mapped keys whose file has changed.
     pub fn write_expanded<'p>(&self, to: impl Into<Destination<'p>>) -> Result<u64> {
-        let mut writer = Layout::Expanded.writer(&self.parameters);
+        let mut writer = writer(Kind::EXPANDED_BOOTSTRAP_KEYS, &self.parameters);
         self.write_items(&mut writer, |key, writer| key.write_expanded(self.context.rlwe(), writer));
         write_to_map(to.into(), &writer, "disk for expanded bootstrapping keys", || self.keys.check_files())
     }
@@ -222,7 +225,7 @@ impl BootstrapKeyFile {
     /// # Errors
     /// As [`BootstrapKeyFile::read`].
     pub fn read_parameters(path: &Path, limits: &Limits) -> Result<Parameters> {
-        parameters_of(&mut Items::open(path, Layout::of(path)?.kind(), limits)?)
+        parameters_of(&mut Items::open(path, kind_of(path)?, limits)?)
     }
 
     /// The keys in a file: read once and expanded one by one, so that no second copy of them is held. `progress` hears of
@@ -232,13 +235,18 @@ impl BootstrapKeyFile {
     /// [`Error::Io`] with the path, [`Error::WrongKind`], [`Error::Wire`] if the file was damaged, [`Error::KeyMismatch`] if its
     /// keys belong to different secret keys, [`Error::MissingKey`] names all keys that bootstrapping needs and that are missing.
     pub fn read(path: &Path, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<Self> {
-        let mut gathered = Vec::new();
-        let each = |name, key| {
-            gathered.push((name, key));
-            Ok(())
-        };
-        let (parameters, context) = for_each(path, limits, progress, each)?;
-        Self::gather(context, parameters, gathered)
+        let mut items = Items::open(path, Self::KIND, limits)?;
+        let parameters = parameters_of(&mut items)?;
+        let context = Context::new(parameters.ckks()?)?;
+        let (of, of_bytes) = (items.count() - PARAMETER_ITEMS as usize, items.header().length);
+        let (mut keys, most) = (Vec::new(), largest_key(&parameters));
+        while let Some(mut reader) = items.read(1, most)? {
+            keys.push(read_key(&context, &keys, &mut reader)?);
+            reader.finish()?;
+            progress(Progress { done: keys.len(), of, bytes: items.bytes_read(), of_bytes });
+        }
+        items.finish()?;
+        Self::gather(context, parameters, keys)
     }
 
     /// Refuses keys of other parameters, by name.
@@ -292,8 +300,7 @@ impl Object for BootstrapKeyFile {
         let context = Context::new(parameters.ckks()?)?;
         let mut keys = Vec::new();
         while reader.next_item()? {
-            let name = read_name(context.rlwe(), keys.last().map(|&(name, _)| name), reader)?;
-            keys.push((name, <KeySwitchKey as Object>::read(context.rlwe(), reader)?));
+            keys.push(read_key(&context, &keys, reader)?);
         }
         Self::gather(context, parameters, keys)
     }
@@ -309,64 +316,50 @@ impl Object for BootstrapKeyFile {
 pub struct Contents {
     /// The use of the keys.
     pub parameters: Parameters,
-    /// The version of the format.
-    pub version: u16,
-    /// Bytes of the file.
-    pub bytes: u64,
-    /// Whether the keys lie there as in memory.
-    pub expanded: bool,
+    /// The header of the file.
+    pub header: Header,
     /// The identity of the secret key whose ciphertexts are bootstrapped; none if there are no keys.
     pub owner: Option<KeyId>,
     keys: Vec<Entry>,
 }
 
 impl Contents {
+    /// Adds the key in the current item, whose sections are passed over.
+    fn skim(&mut self, context: &Context, reader: &mut Reader<'_>) -> Result<()> {
+        let name = read_name(context.rlwe(), self.keys.last().map(|entry| entry.name), reader)?;
+        let outline = KeySwitchKey::skim(context.rlwe(), reader)?;
+        let key = if name.set == KeySet::ToEphemeral { outline.from } else { outline.owner.key };
+        self.owner.get_or_insert(key).check(key, "a key of the file")?;
+        self.keys.push(Entry { name, shape: outline.shape, limbs: outline.limbs });
+        Ok(())
+    }
+
     /// The use of each key, and its limbs.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = (String, usize)> {
         self.keys.iter().map(|entry| (entry.name.describe(self.parameters.degree()), entry.limbs))
     }
 }
 
-/// How keys lie in a file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Layout {
-    /// One half of each pair, packed, and a seed.
-    Seeded,
-    /// All words, as in memory.
-    Expanded,
+/// The kind of a file; what is no file of keys is taken for one of seeded keys, and refused where it is opened.
+fn kind_of(path: &Path) -> Result<Kind> {
+    let expanded = Kind::EXPANDED_BOOTSTRAP_KEYS;
+    Ok(if file::kind(path)? == Some(expanded) { expanded } else { Kind::BOOTSTRAP_KEYS })
 }
 
-impl Layout {
-    /// That of a file; what is no file of keys is taken for one of seeded keys, and refused where it is opened.
-    fn of(path: &Path) -> Result<Self> {
-        let expanded = file::kind(path)? == Some(Kind::EXPANDED_BOOTSTRAP_KEYS);
-        Ok(if expanded { Self::Expanded } else { Self::Seeded })
-    }
-
-    const fn kind(self) -> Kind {
-        match self {
-            Self::Seeded => Kind::BOOTSTRAP_KEYS,
-            Self::Expanded => Kind::EXPANDED_BOOTSTRAP_KEYS,
-        }
-    }
-
-    /// An empty container for keys.
-    fn writer(self, parameters: &Parameters) -> Writer<'static> {
-        Writer::new(self.kind(), parameters.fingerprint(), Form::Packed)
-    }
+/// An empty container for keys.
+fn writer(kind: Kind, parameters: &Parameters) -> Writer<'static> {
+    Writer::new(kind, parameters.fingerprint(), Form::Packed)
 }
 
 /// The sections of a file of keys.
-fn outline<'a>(layout: Layout, context: &Context, parameters: &'a Parameters, entries: &[Entry]) -> Result<Writer<'a>> {
-    let mut outline = layout.writer(parameters);
+fn outline<'a>(kind: Kind, context: &Context, parameters: &'a Parameters, entries: &[Entry]) -> Result<Writer<'a>> {
+    let mut outline = writer(kind, parameters);
     parameters.write(&(), &mut outline);
     for &Entry { shape, limbs, .. } in entries {
         outline.next_item();
         announce_name(&mut outline);
-        match layout {
-            Layout::Seeded => KeySwitchKey::announce(context.rlwe(), shape, limbs, &mut outline)?,
-            Layout::Expanded => KeySwitchKey::announce_expanded(context.rlwe(), shape, limbs, &mut outline)?,
-        }
+        let announce = if kind.is_expanded() { KeySwitchKey::announce_expanded } else { KeySwitchKey::announce };
+        announce(context.rlwe(), shape, limbs, &mut outline)?;
     }
     Ok(outline)
 }
@@ -374,14 +367,14 @@ fn outline<'a>(layout: Layout, context: &Context, parameters: &'a Parameters, en
 /// Writes a file of keys, each when it comes; gives its bytes.
 fn write(
     to: Destination<'_>,
-    layout: Layout,
+    kind: Kind,
     context: &Context,
     parameters: &Parameters,
     entries: &[Entry],
     keys: impl Iterator<Item = Result<(KeyName, KeySwitchKey)>>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<u64> {
-    let outline = outline(layout, context, parameters, entries)?;
+    let outline = outline(kind, context, parameters, entries)?;
     let failed = |source| Error::Io { path: to.path.to_owned(), source };
     // Gigabytes of an interrupted run, which would be missed now.
     file::remove_leftovers(to.path);
@@ -389,16 +382,16 @@ fn write(
         file::reserve(file, outline.encoded_len()).map_err(failed)?;
         let mut stream = Stream::begin(&outline, file).map_err(failed)?;
         let of_bytes = stream.length();
-        let mut part = layout.writer(parameters);
+        let mut part = writer(kind, parameters);
         parameters.write(&(), &mut part);
         stream.put(&part).map_err(failed)?;
         for (i, key) in keys.enumerate() {
             let (name, key) = key?;
-            let mut part = layout.writer(parameters);
+            let mut part = writer(kind, parameters);
             write_name(name, &mut part);
-            match layout {
-                Layout::Seeded => key.write(context.rlwe(), &mut part),
-                Layout::Expanded => key.write_expanded(context.rlwe(), &mut part),
+            match kind.is_expanded() {
+                true => key.write_expanded(context.rlwe(), &mut part),
+                false => key.write(context.rlwe(), &mut part),
             }
             stream.put(&part).map_err(failed)?;
             progress(Progress { done: i + 1, of: entries.len(), bytes: stream.written(), of_bytes });
@@ -408,30 +401,14 @@ fn write(
     })
 }
 
-/// Hands on the keys of a seeded file one by one, and compares the digest behind the last one.
-fn for_each(
-    path: &Path,
-    limits: &Limits,
-    progress: &mut dyn FnMut(Progress),
-    mut each: impl FnMut(KeyName, KeySwitchKey) -> Result<()>,
-) -> Result<(Parameters, Context)> {
-    let mut items = Items::open(path, BootstrapKeyFile::KIND, limits)?;
-    let parameters = parameters_of(&mut items)?;
-    let context = Context::new(parameters.ckks()?)?;
-    let (of, of_bytes) = (items.count() - PARAMETER_ITEMS as usize, items.header().length);
-    let most = largest_key(&parameters);
-    let (mut previous, mut done) = (None, 0);
-    while let Some(mut reader) = items.read(1, most)? {
-        let name = read_name(context.rlwe(), previous, &mut reader)?;
-        let key = <KeySwitchKey as Object>::read(context.rlwe(), &mut reader)?;
-        reader.finish()?;
-        each(name, key)?;
-        previous = Some(name);
-        done += 1;
-        progress(Progress { done, of, bytes: items.bytes_read(), of_bytes });
-    }
-    items.finish()?;
-    Ok((parameters, context))
+/// The key in the current item, with its name, behind these keys.
+fn read_key(
+    context: &Context,
+    keys: &[(KeyName, KeySwitchKey)],
+    reader: &mut Reader<'_>,
+) -> Result<(KeyName, KeySwitchKey)> {
+    let name = read_name(context.rlwe(), keys.last().map(|&(name, _)| name), reader)?;
+    Ok((name, <KeySwitchKey as Object>::read(context.rlwe(), reader)?))
 }
 
 /// The parameters at the beginning of a file.

@@ -48,8 +48,7 @@ impl KeyName {
         match (self.set, self.element) {
             (KeySet::ToEphemeral, _) => "the switch to the ephemeral secret".to_owned(),
             (KeySet::FromEphemeral, _) => "the switch from the ephemeral secret".to_owned(),
-            (KeySet::Evaluation, 0) => "relinearisation".to_owned(),
-            (KeySet::Evaluation, k) => KeyUse::of_automorphism(k, ring).to_string(),
+            (KeySet::Evaluation, k) => KeyUse::of_element(k, ring).to_string(),
             (KeySet::SlotToCoeff, k) => format!("{}, of slot to coefficient", KeyUse::of_automorphism(k, ring)),
         }
     }

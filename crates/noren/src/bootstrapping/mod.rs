@@ -72,7 +72,7 @@ pub use failure::{log2_failure, log2_tail};
 pub use footprint::{Footprint, expanded_bytes};
 pub use group::{GiantOrder, Group, Steps};
 pub use key_classes::{KeyClass, Role};
-pub use key_file::{BootstrapKeyFile, Progress};
+pub use key_file::{BootstrapKeyFile, Contents, Progress};
 pub use keys::BootstrapKeys;
 pub use mode::Mode;
 pub use parameters::{EvalMod, Parameters, ParametersSpec, Primes, Transform};

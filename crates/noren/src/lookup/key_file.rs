@@ -3,10 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use noren_math::cyclotomic::Cyclotomic;
 use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::key_use::KeyUse;
 use noren_rlwe::keygen::KeyGenerator;
-use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey, SecretKey};
+use noren_rlwe::keys::{EvaluationKeys, KeyOutline, KeySwitchKey, SecretKey};
 use noren_rlwe::owner::Owner;
 use noren_rlwe::shape::KeyShape;
 use noren_rlwe::wire::expanded::{MappedContainer, write_to_map};
@@ -147,16 +149,19 @@ impl LookupKeyFile {
         }
     }
 
-    /// The use of the keys of a set, by its number in a file, and whether they are told apart by automorphisms.
-    #[must_use]
-    pub fn describe_set(set: u64) -> Option<(&'static str, bool)> {
-        let sets = [Set::ToSparse, Set::FromSparse, Set::Usual, Set::Sparse];
-        sets.into_iter().find(|&known| known as u64 == set).map(|set| match set {
-            Set::ToSparse => ("the switch to the sparse secret", false),
-            Set::FromSparse => ("the switch from the sparse secret", false),
-            Set::Usual => ("of one-hot vectors", true),
-            Set::Sparse => ("of the matrix", true),
-        })
+    /// The context, and the use and the outline of each key, in a container of either kind. Nothing is expanded.
+    pub(crate) fn skim(reader: &mut Reader<'_>) -> Result<(Context, Vec<(String, KeyOutline)>)> {
+        let context = Context::new(Parameters::read(&(), reader)?)?;
+        reader.next_item()?;
+        let (first, others) = needed(&context, &read_plan(context.parameters(), reader)?);
+        let ring = context.parameters().rlwe().index();
+        let key = |(name, ..): Needed| {
+            reader.next_item()?;
+            check_name(&reader.take(NAME)?, name)?;
+            Ok((usage(name, ring), KeySwitchKey::skim(context.rlwe(), reader)?))
+        };
+        let keys = first.into_iter().chain(others).map(key).collect::<Result<_>>()?;
+        Ok((context, keys))
     }
 
     /// The keys with their names, in the order of the names.
@@ -170,6 +175,16 @@ impl LookupKeyFile {
             relinearization.into_iter().chain(keys.automorphisms().map(move |(k, key)| ((set, k), &**key)))
         };
         switches.chain(of_set(Set::Usual, &self.evaluation)).chain(of_set(Set::Sparse, &self.keys.sparse))
+    }
+}
+
+/// The use of a key.
+fn usage((set, exponent): Name, ring: &Cyclotomic) -> String {
+    match set {
+        Set::ToSparse => "the switch to the sparse secret".to_owned(),
+        Set::FromSparse => "the switch from the sparse secret".to_owned(),
+        Set::Usual => format!("{} of one-hot vectors", KeyUse::of_element(exponent, ring)),
+        Set::Sparse => format!("{} of the matrix", KeyUse::of_element(exponent, ring)),
     }
 }
 

@@ -76,3 +76,4 @@ pub use polynomial::PolynomialLookup;
 pub use prepared::Lookup;
 pub use preset::{MODULUS, parameters_spec};
 pub use step::Step;
+pub use wire::LookupOutline;

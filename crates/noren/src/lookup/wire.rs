@@ -9,6 +9,7 @@ use noren_rlwe::wire::kind::Kind;
 use noren_rlwe::wire::publish::Destination;
 use noren_rlwe::wire::reader::{Limits, Reader};
 use noren_rlwe::wire::writer::{Form, Writer};
+use serde::Serialize;
 
 use crate::lookup::layout::Layout;
 use crate::lookup::line::{Line, LineLookup};
@@ -22,6 +23,7 @@ use crate::schemes::integers::content::Content;
 /// The form: 0 for a matrix, and of what a function without one depends on, in the order of [`LINES`]; the domain of x and of
 /// y, the baby steps, the norm of the matrix as the bits of an `f64`, and the value at the numbers without a slot.
 const NUMBERS: u16 = 0x01;
+const NUMBER_COUNT: usize = 6;
 /// The summand of the row, or the tables of a function without a matrix, which has no further sections; and what is
 /// multiplied with the one-hot vector of x: coefficients in two's complement.
 const ROWS: u16 = 0x02;
@@ -33,7 +35,22 @@ const FACTORS: u16 = 0x06;
 /// The forms without a matrix, from 1 on.
 const LINES: [Line; 4] = [Line::First, Line::Second, Line::Sum, Line::Difference];
 
+/// What a file tells of a prepared function without its parameters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LookupOutline {
+    /// The exclusive bounds of x and y.
+    pub domain: [u64; 2],
+    /// Whether it is looked up by a matrix.
+    pub has_matrix: bool,
+}
+
 impl Lookup {
+    /// The outline of a prepared function in a container, whose other sections are not looked at.
+    pub(crate) fn skim(reader: &mut Reader<'_>) -> Result<LookupOutline> {
+        let [form, x, y, ..] = reader.take(NUMBERS)?.word_array::<NUMBER_COUNT>()?;
+        Ok(LookupOutline { domain: [x, y], has_matrix: form == 0 })
+    }
+
     /// Writes the prepared function to a file, as a whole or not at all.
     ///
     /// # Errors
@@ -75,7 +92,7 @@ impl Lookup {
         let mut reader = container.reader(Kind::PREPARED_LOOKUP, limits)?;
         reader.check_fingerprint(&parameters.fingerprint())?;
         let section = reader.take(NUMBERS)?;
-        let [form, x, y, babies, norm, offset] = section.word_array()?;
+        let [form, x, y, babies, norm, offset] = section.word_array::<NUMBER_COUNT>()?;
         let layout = Layout::new(parameters.degree(), parameters.modulus().value(), [x as usize, y as usize])?
             .with_baby_steps(babies as usize)?;
         let plan = LookupPlan::with_layout(parameters, layout)?;

@@ -25,7 +25,7 @@ mod record;
 mod scores;
 mod statistics;
 pub(crate) mod table;
-mod wire;
+pub(crate) mod wire;
 
 pub use bounds::Bounds;
 pub use decisions::{DecidedTable, DecisionProgram};

@@ -12,6 +12,7 @@
 //! | [`integers`] | what the two schemes for exact integers have in common |
 //! | [`tfhe`] | bits and small integers: a lookup in every bootstrap |
 //! | [`owners`] | the identities of secret keys in files that do not state them |
+//! | [`summary`] | ciphertexts in numbers, as their sections tell them without a key |
 //! | [`clear`] | the same operations on numbers in clear: the oracle of circuit tests |
 
 pub mod bfv;
@@ -26,4 +27,5 @@ pub mod integers;
 pub mod owners;
 pub mod range;
 pub mod slots;
+pub mod summary;
 pub mod tfhe;

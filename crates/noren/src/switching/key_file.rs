@@ -37,6 +37,13 @@ impl KeyFile {
         let keys = context.generate_keys(ckks, tfhe, seed)?;
         Ok(Self { context: context.ckks().clone(), parameters: context.parameters().clone(), keys })
     }
+
+    /// The parameters that a container begins with: of bootstrapping, and of TFHE.
+    pub(crate) fn skim(reader: &mut Reader<'_>) -> Result<(bootstrapping::Parameters, tfhe::Parameters)> {
+        let bootstrapping = bootstrapping::Parameters::read(&(), reader)?;
+        reader.next_item()?;
+        Ok((bootstrapping, tfhe::Parameters::read(&(), reader)?))
+    }
 }
 
 impl Parameters {
@@ -74,9 +81,7 @@ impl Object for KeyFile {
     /// Reads the parameters and checks them again, alone and with each other, and the keys with them. Whether their security is
     /// enough is for the caller to say.
     fn read((): &(), reader: &mut Reader<'_>) -> Result<Self> {
-        let bootstrapping = bootstrapping::Parameters::read(&(), reader)?;
-        reader.next_item()?;
-        let tfhe = tfhe::Parameters::read(&(), reader)?;
+        let (bootstrapping, tfhe) = Self::skim(reader)?;
         reader.next_item()?;
         let context = ckks::Context::new(bootstrapping.ckks()?)?;
         let both = (context.rlwe().clone(), tfhe.torus().clone());

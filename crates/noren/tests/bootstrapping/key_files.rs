@@ -238,7 +238,7 @@ fn expanded_keys_are_those_that_they_were_expanded_from() {
         assert!(file.to_bytes(&(), Form::Packed) == *bytes);
         assert!(BootstrapKeyFile::read_parameters(path, &Limits::default()).expect("undamaged") == *parameters);
         let contents = BootstrapKeyFile::contents(path, &Limits::default()).expect("undamaged");
-        assert_eq!((contents.keys().len(), contents.expanded), (heard, path == &expanded));
+        assert_eq!((contents.keys().len(), contents.header.kind.is_expanded()), (heard, path == &expanded));
         assert_eq!(contents.keys().next(), Some(("the switch to the ephemeral secret".to_owned(), 1)));
     }
     let little = Resources { memory: Some(1 << 10), disk: None };

@@ -9,10 +9,8 @@ use noren_rlwe::wire::writer::Writer;
 
 use crate::programs::columns::column::{Column, Samples};
 use crate::programs::columns::table::{Columns, Layout};
+use crate::programs::wire::{LAYOUT, read_layout};
 use crate::schemes::tfhe::{Bits, Ciphertexts, Encoding, Parameters, SeededCiphertexts};
-
-/// The layout, as JSON in UTF-8; each column follows in an item of its own.
-const LAYOUT: u16 = 0x0001;
 
 impl Object for Columns {
     type Context = Parameters;
@@ -42,12 +40,7 @@ impl Object for Columns {
     }
 
     fn read(parameters: &Parameters, reader: &mut Reader<'_>) -> Result<Self> {
-        let section = reader.take(LAYOUT)?;
-        let text = std::str::from_utf8(section.bytes()?).map_err(|error| section.value("layout", error, "UTF-8"))?;
-        let layout = Layout::from_json(text)?;
-        if layout.to_json() != text {
-            return Err(section.value("layout", "another form of JSON", "the form that is written"));
-        }
+        let (layout, section) = read_layout(Layout::from_json, Layout::to_json, reader)?;
         let mut columns = Vec::new();
         for described in layout.columns {
             if !reader.next_item()? {

@@ -25,6 +25,7 @@ use crate::schemes::ckks::parameters::{Parameters, ParametersSpec};
 use crate::schemes::ckks::scale::Scale;
 use crate::schemes::extent::{EXTENT_NEEDED, Extent};
 use crate::schemes::range::Range;
+use crate::schemes::summary::CiphertextSummary;
 
 /// Parameters: one word, the base-two logarithm of the highest scale.
 const LOG_SCALE: u16 = 0x01;
@@ -38,6 +39,7 @@ const RESTARTS: u16 = 0x04;
 /// (the negative magnitude and the magnitude, if it is not), the bias, the name, the length (0 for all slots) and the
 /// period.
 const MEANING: u16 = 0x01;
+const MEANING_WORDS: usize = 10;
 /// Samples: four words for each group of error sources, the key, the members (low, high), the variance.
 const SOURCES: u16 = 0x02;
 
@@ -141,6 +143,17 @@ impl<T: Wrapped> Object for Message<T> {
     }
 }
 
+impl Ciphertext {
+    /// The numbers of the ciphertext in the current item, whose sections are passed over: no context is needed.
+    pub(crate) fn skim(reader: &mut Reader<'_>) -> Result<CiphertextSummary> {
+        let section = reader.take(MEANING)?;
+        let [slots, high, low, ..] = section.word_array::<MEANING_WORDS>()?;
+        let log_scale = read_scale(&section, [high, low])?.log2();
+        reader.take(SOURCES)?;
+        Ok(CiphertextSummary { slots: Some(slots), log_scale: Some(log_scale), ..CiphertextSummary::read(reader)? })
+    }
+}
+
 impl Object for Ciphertexts {
     type Context = Context;
     const KIND: Kind = Kind::CKKS_CIPHERTEXTS;
@@ -183,7 +196,7 @@ fn write_meaning(writer: &mut Writer<'_>, content: &Content, scale: &Scale) {
 
 fn read_meaning(context: &Context, reader: &mut Reader<'_>) -> Result<(Content, Scale)> {
     let section = reader.take(MEANING)?;
-    let [slots, high, low, real, lowest, highest, bias, tag, length, period] = section.word_array()?;
+    let [slots, high, low, real, lowest, highest, bias, tag, length, period] = section.word_array::<MEANING_WORDS>()?;
     let most = context.parameters().max_slots();
     let slots = match usize::try_from(slots) {
         Ok(slots) if slots.is_power_of_two() && slots <= most => slots,
@@ -192,7 +205,7 @@ fn read_meaning(context: &Context, reader: &mut Reader<'_>) -> Result<(Content, 
     let refused = || section.value("the extent", format!("{length}, {period}"), EXTENT_NEEDED);
     let [length, period] = [length, period].map(|word| usize::try_from(word).unwrap_or(usize::MAX));
     let extent = Extent::new((length > 0).then_some(length), period, slots).map_err(|_| refused())?;
-    let [high, low, lowest, highest, bias] = [high, low, lowest, highest, bias].map(f64::from_bits);
+    let [lowest, highest, bias] = [lowest, highest, bias].map(f64::from_bits);
     let range = match real {
         1 if lowest <= highest => Range::real(lowest, highest),
         // As it is written, to the sign of zero.
@@ -202,8 +215,7 @@ fn read_meaning(context: &Context, reader: &mut Reader<'_>) -> Result<(Content, 
             return Err(section.value("the range", found, "1 and an interval, or 0 and a disc about zero"));
         }
     };
-    let scale = Scale::from_parts(high, low);
-    let scale = scale.ok_or_else(|| section.value("the scale", format!("{high} + {low}"), "positive, in two parts"))?;
+    let scale = read_scale(&section, [high, low])?;
     let sources = reader.take(SOURCES)?;
     let words: Vec<u64> = sources.words()?.iter().collect();
     let (groups, rest) = words.as_chunks::<GROUP_WORDS>();
@@ -212,6 +224,12 @@ fn read_meaning(context: &Context, reader: &mut Reader<'_>) -> Result<(Content, 
     let needed = "numbers that are not negative, and groups in order";
     let estimate = estimate.ok_or_else(|| sources.value("the estimate", format!("{} words", words.len()), needed))?;
     Ok((Content::new(slots, extent, estimate), scale))
+}
+
+fn read_scale(section: &Section<'_>, parts: [u64; 2]) -> Result<Scale> {
+    let [high, low] = parts.map(f64::from_bits);
+    let scale = Scale::from_parts(high, low);
+    scale.ok_or_else(|| section.value("the scale", format!("{high} + {low}"), "positive, in two parts"))
 }
 
 /// The key of a group as one word: nature, class and bucket, a byte each.

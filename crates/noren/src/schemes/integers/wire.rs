@@ -23,6 +23,7 @@ use crate::schemes::integers::noise::Noise;
 use crate::schemes::integers::parameters::{Parameters, ParametersSpec};
 use crate::schemes::integers::scheme::Scheme;
 use crate::schemes::integers::slot_matrix::{Giant, SlotMatrix};
+use crate::schemes::summary::CiphertextSummary;
 
 /// Parameters: one word, the plaintext modulus.
 const MODULUS: u16 = 0x01;
@@ -171,6 +172,16 @@ impl<S: Scheme> Object for Ciphertext<S> {
             return Err(Error::DegreeTooHigh { found: inner.degree(), needed: MOST_DEGREE });
         }
         Ok(Self::new(inner, factor, noise, content, parameters.clone()))
+    }
+}
+
+impl<S: Scheme> Ciphertext<S> {
+    /// The numbers of the ciphertext in the current item, whose sections are passed over: no context is needed.
+    pub(crate) fn skim(reader: &mut Reader<'_>) -> Result<CiphertextSummary> {
+        for tag in [FACTOR, NOISE, CONTENT] {
+            reader.take(tag)?;
+        }
+        CiphertextSummary::read(reader)
     }
 }
 
