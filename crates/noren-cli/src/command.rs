@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::process;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand, value_parser};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, value_parser};
 use noren::{OutOfMemory, Security};
 
 use crate::console::{self, Console};
@@ -124,7 +124,7 @@ fn out_of_memory<const JSON: bool>(missing: OutOfMemory) -> ! {
 }
 
 fn run_within(itself: Vec<OsString>, arguments: Vec<OsString>, json: bool) -> u8 {
-    match Cli::try_parse_from(arguments).and_then(check_threads).and_then(check_signer) {
+    match parse(arguments).and_then(check_threads).and_then(check_signer) {
         Ok(cli) => match execute(cli, itself) {
             Ok(()) => DONE,
             Err(failure) => {
@@ -148,6 +148,15 @@ fn run_within(itself: Vec<OsString>, arguments: Vec<OsString>, json: bool) -> u8
             USAGE
         }
     }
+}
+
+fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let matches = Cli::command().try_get_matches_from(arguments)?;
+    let cli = Cli::from_arg_matches(&matches)?;
+    if let (Verb::Keygen(arguments), Some((_, given))) = (&cli.verb, matches.subcommand()) {
+        keygen::check(arguments, given)?;
+    }
+    Ok(cli)
 }
 
 fn check_threads(cli: Cli) -> Result<Cli, clap::Error> {

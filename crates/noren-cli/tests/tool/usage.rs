@@ -36,6 +36,18 @@ fn wrong_usage_ends_with_two_and_says_what_is_wrong() {
         (vec!["keygen", "--out", "k", "--lookup", "8,8,8"], "one or two whole numbers"),
         (vec!["keygen", "--out", "k", "--lookup", "8", "--rotations", "1"], "--rotations"),
         (vec!["keygen", "--out", "k", "--lookup", "8", "--integers", "p"], "--integers"),
+        (
+            vec!["keygen", "--out", "k", "--tfhe", "2_2", "--rotations", "1"],
+            "--rotations cannot be used with --tfhe SET: it is for --bootstrap PRESET; --integers FILE; --add",
+        ),
+        (vec!["keygen", "--out", "k", "--lookup", "8", "--circuit"], "--circuit cannot be used with --lookup X[,Y]"),
+        (vec!["keygen", "--out", "k", "--integers", "p", "--mode", "complex"], "it is for --bootstrap PRESET"),
+        (vec!["keygen", "--out", "k", "--integers", "p", "--precision", "20"], "it is for --program"),
+        (
+            vec!["keygen", "--out", "k", "--add", "--swap-rows", "--passphrase"],
+            "--passphrase cannot be used with --add",
+        ),
+        (vec!["keygen", "--out", "k", "--add", "--swap-rows", "--force"], "--force cannot be used with --add"),
         (vec!["prepare", "--domain", "8", "-o", "f"], "--function"),
         (vec!["prepare", "--function", "div", "-o", "f"], "--domain"),
         (vec!["prepare", "--function", "root", "--domain", "8", "-o", "f"], "root"),
