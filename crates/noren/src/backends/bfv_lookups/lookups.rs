@@ -86,12 +86,14 @@ impl Lookups {
     /// For the price of some of the lookups.
     pub(super) fn draft(&self, calls: &[&Call]) -> LookupDraft<'_> {
         let pairs: Vec<usize> = calls.iter().filter(|call| is_pair(call)).map(|call| call.function).collect();
+        let functions: BTreeSet<usize> = pairs.iter().copied().collect();
         LookupDraft {
             plan: &self.lookup,
             inputs: self.packing.inputs.len(),
             results: self.packing.encrypted().count(),
             pairs: pairs.len(),
-            matrices: pairs.iter().collect::<BTreeSet<_>>().len(),
+            matrices: functions.len(),
+            operations: functions.iter().map(|&function| self.fusion.functions.calls(function).len()).sum(),
             lines: calls.len() - pairs.len(),
             line_values: self.lookup.layout().domain()[0],
             terms: self.packing.groups.iter().map(|group| group.inputs.len()).sum(),

@@ -11,6 +11,10 @@ use crate::lookup::LookupPlan;
 /// The failure of laws of noise that a positive budget stands for, as base-two logarithm.
 pub(crate) const BUDGET_FAILURE: f64 = -128.0;
 
+/// An operation of a function, at one point of its matrix, takes as long as so many residues: by 16 s for two operations at 2^30
+/// points, beside 4 s for their residues.
+const RESIDUES_OF_OPERATION: f64 = 2.0;
+
 /// Lookups with a plan.
 #[derive(Debug, Clone)]
 pub(crate) struct LookupDraft<'a> {
@@ -24,6 +28,8 @@ pub(crate) struct LookupDraft<'a> {
     pub(crate) pairs: usize,
     /// The different matrices.
     pub(crate) matrices: usize,
+    /// The operations that their functions consist of, together.
+    pub(crate) operations: usize,
     /// The lookups without a matrix.
     pub(crate) lines: usize,
     /// How many values the number has that these depend on.
@@ -91,7 +97,8 @@ impl LookupDraft<'_> {
             let babies = shaped.rotations(layout.babies(), limbs);
             let giants = shaped.rotations(1, limbs) * (layout.halves() * layout.giants()) as f64;
             price.add_part("rotations", rotations, server.seconds(&(babies + giants))? * self.pairs as f64);
-            let residues = (self.matrices * layout.factors()) as f64 * degree;
+            let values = self.matrices as f64 + RESIDUES_OF_OPERATION * self.operations as f64;
+            let residues = layout.factors() as f64 * degree * values;
             price.prepare_seconds = server.seconds(&Work::of(Unit::Residue, residues))?;
             price.server_memory = self.matrices as u64 * plan.matrix_bytes();
         }
