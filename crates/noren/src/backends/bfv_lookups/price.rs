@@ -4,7 +4,7 @@ use noren_rlwe::error::Result;
 
 use crate::cost::price::{Party, Price};
 use crate::cost::ring::RingMeter;
-use crate::cost::slots::PROCESS_BYTES;
+use crate::cost::slots::{PROCESS_BYTES, TRANSFERS};
 use crate::cost::work::{Unit, Work};
 use crate::lookup::LookupPlan;
 
@@ -70,15 +70,19 @@ impl LookupDraft<'_> {
         let (own, meter) = (client.meter(rlwe)?, server.meter(rlwe)?);
         let (first, limbs) = (parameters.max_limbs(), plan.limbs());
         let mut price = Price::default();
-        let encrypt = own.encode_residues(first) + own.encrypt_secret(first);
-        price.encrypt_seconds = client.seconds(&encrypt)? * self.inputs as f64;
-        price.decrypt_seconds = client.seconds(&own.decrypt_residues(limbs))? * self.results as f64;
+        let row_bytes = size_of::<u64>() as u64 * layout.degree() as u64;
+        let (inputs, results) = (self.inputs as f64, self.results as f64);
+        let encrypt = own.encode_residues(first) + own.encrypt_secret(first) + own.write(first);
+        // Ciphertexts are kept until they are sent.
+        let kept = Work::of(Unit::Fresh, 2.0 * first as f64 * degree * (inputs - 1.0).max(0.0));
+        price.encrypt_seconds = client.seconds(&(encrypt * inputs + kept))?;
+        price.decrypt_seconds = client.seconds(&(own.decrypt_residues(limbs) + own.read(2 * limbs)))? * results;
         let keys: Work = plan.evaluation_keys().map(|class| own.keys_of(&class)).sum();
         price.keys_seconds = client.seconds(&keys)?;
         price.key_bytes = plan.key_disk_bytes();
         let packed = |polynomials: f64, limbs: usize| (rlwe.log_q(limbs) * polynomials * degree / 8.0) as u64;
-        price.input_bytes = packed(self.inputs as f64, first);
-        price.result_bytes = packed(2.0 * self.results as f64, limbs);
+        price.input_bytes = packed(inputs, first);
+        price.result_bytes = packed(2.0 * results, limbs);
 
         // Squarings drop limbs one after the other.
         let mean = first.midpoint(plan.entry_limbs());
@@ -110,7 +114,11 @@ impl LookupDraft<'_> {
             let all = meter.sum(first) * (2 * self.terms) as f64 + meter.rescale(first) * self.results as f64;
             price.add_part("sums of inputs", self.terms as f64, server.seconds(&all)?);
         }
-        price.server_memory += plan.key_bytes() + plan.working_bytes(1);
+        let read = server.seconds(&(meter.read_seeded(first) * inputs))?;
+        let written = server.seconds(&(meter.write(2 * limbs) * results))?;
+        price.add_part(TRANSFERS, inputs + results, read + written);
+        let held = 2 * (self.inputs * first + self.results * limbs) as u64 * row_bytes;
+        price.server_memory += plan.key_bytes() + plan.working_bytes(1) + held;
         price.client_memory = PROCESS_BYTES + 24 * packed(1.0, first);
         Ok(price)
     }
