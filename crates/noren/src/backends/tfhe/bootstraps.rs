@@ -13,12 +13,10 @@ use crate::backends::tfhe::widths::{Form, Types, form, turned, whole_numbers};
 use crate::graph::dag::Graph;
 use crate::graph::operation::{Binary, Operation, Reduction, Unary};
 use crate::graph::shape::size;
+use crate::programs::columns::lookup::CLEAN;
 use crate::programs::columns::{self, Element};
 use crate::radix::{self, Comparison, Digit, Shape};
 use crate::schemes::tfhe::Encoding;
-
-/// The noise that digits of tables have at most: what is above is bootstrapped first.
-const CLEAN: f64 = 1.0;
 
 /// The relation by which the smaller of signed integers is chosen, and those below 0 are found.
 const LESS: columns::Binary = columns::Binary::Compare(Comparison::Lt);

@@ -14,7 +14,7 @@ use crate::schemes::tfhe::{BivariateLookup, Ciphertext, Context, LargeLookup, Lo
 const MAX_BITS: u32 = 16;
 
 /// The noise of digits that every lookup takes, in bootstraps.
-const CLEAN: f64 = 1.0;
+pub(crate) const CLEAN: f64 = 1.0;
 
 /// A function of the elements of one or two columns, as tables.
 ///
