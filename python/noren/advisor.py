@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import index
 from os import PathLike
 from pathlib import Path
@@ -39,7 +39,7 @@ from typing import Any, Literal, NamedTuple, SupportsIndex, overload
 
 from numpy.typing import ArrayLike
 
-from noren._noren import EncodingError
+from noren._noren import EncodingError, Error
 from noren._noren import advisor as _advisor
 from noren._noren import compiler as _compiler
 from noren._quantities import size, time
@@ -141,8 +141,11 @@ class Candidate:
     """What speaks for it and against it."""
     script: str
     """A Python script that compiles the workload for this scheme, does it once on random values, and compares the
-    result with numpy; empty for a function, which ``noren.compile(function, *examples, scheme=candidate.scheme)``
-    compiles."""
+    result with numpy; empty for a function."""
+    compiled: Compiled = field(repr=False, compare=False)
+    """What runs, with these parameters: the function, or the workload of as many instances as one run has."""
+    runs: int
+    """How many runs do all instances."""
 
 
 @dataclass(frozen=True)
@@ -221,13 +224,19 @@ class Advice(Sequence[Candidate]):
         matrices and coefficients of polynomials are all equal, and tables are of a function that stands for any: to
         put in your own, compile a function of numpy.
 
+        Of advice for a function it is the function, as the candidate has it.
+
         scheme: that of a candidate; the first of them that compiles it for None.
 
-        Raises Error if none compiles it, with the reason of each, and TypeError for advice for a function, which
-        ``noren.compile`` takes.
+        Raises Error if none compiles it, with the reason of each.
         """
         if "computation" not in self.workload:
-            raise TypeError("advice for a function: noren.compile(function, *examples, scheme=advice[0].scheme)")
+            for each in self:
+                if scheme in (None, each.scheme):
+                    return each.compiled
+            reasons = {rejection.scheme: rejection.reason for rejection in self.rejections}
+            needed = ", ".join(dict.fromkeys(each.scheme for each in self))
+            raise Error(f"{scheme} is none of the schemes of this advice, {needed}: {reasons.get(str(scheme), '')}")
         candidates = [(each.scheme, each.excluded) for each in self if scheme in (None, each.scheme)]
         candidates = candidates or [(str(scheme), 0.0)]
         return Compiled(_compiler.Program.of_workload(json.dumps(self.workload), candidates=candidates))
@@ -338,7 +347,7 @@ def advise(
         if given := [name for name, value in numbers.items() if value is not None]:
             raise TypeError(f"{', '.join(given)} beside a function: its examples say all of that")
         return _advice(
-            _compiler.advise_function(
+            _advisor.advise_function(
                 graph_of(computation, examples, ranges),
                 precision=precision,
                 dead_zone=dead_zone,
@@ -348,7 +357,8 @@ def advise(
                 machine=path,
                 threads=threads,
                 limits=limits,
-            )
+            ),
+            computation,
         )
     if examples:
         raise TypeError(f"{len(examples)} examples beside {computation!r}: they are for functions of numpy")
@@ -365,7 +375,7 @@ def advise(
         "modulus": modulus,
     }
     return _advice(
-        _advisor.advise_json(
+        _advisor.advise_workload(
             json.dumps(workload),
             client=client,
             machine=path,
@@ -395,15 +405,18 @@ def devices() -> list[Device]:
     return [Device(*device) for device in _advisor.devices()]
 
 
-def _advice(text: str) -> Advice:
-    """Return advice from its JSON."""
-    report = json.loads(text)
+def _advice(
+    found: tuple[str, list[tuple[_compiler.Program, int]]], function: Callable[..., Any] | None = None
+) -> Advice:
+    """Return advice from its JSON, and the programs of its candidates."""
+    report = json.loads(found[0])
+    compiled = [(Compiled(program, function), runs) for program, runs in found[1]]
     return Advice(
         workload=report["workload"],
         client=report["client"],
         server=report["server"],
         threads=report["threads"],
-        candidates=tuple(map(_candidate, report["candidates"])),
+        candidates=tuple(map(_candidate, report["candidates"], compiled)),
         peers=tuple(map(_peer, report["peers"])),
         rejections=tuple(Rejection(**rejection) for rejection in report["rejections"]),
     )
@@ -453,8 +466,8 @@ def _values(real: float | None, integer: int | None, result_bits: int | None, mo
     return {"integer": {"bits": integer, "result_bits": result_bits}}
 
 
-def _candidate(row: dict[str, Any]) -> Candidate:
-    """Return a candidate from its JSON."""
+def _candidate(row: dict[str, Any], compiled: tuple[Compiled, int]) -> Candidate:
+    """Return a candidate from its JSON, and what runs."""
     price = dict(row["price"])
     parts = tuple(Part(**part) for part in price.pop("parts"))
     accuracy = row["accuracy"] if isinstance(row["accuracy"], dict) else {}
@@ -468,6 +481,8 @@ def _candidate(row: dict[str, Any]) -> Candidate:
         parts=parts,
         reasons=tuple(row["reasons"]),
         script=row["script"],
+        compiled=compiled[0],
+        runs=compiled[1],
         **price,
     )
 

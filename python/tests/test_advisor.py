@@ -205,8 +205,6 @@ def test_advice_compiles() -> None:
     assert advice.compile("bfv").scheme == "bfv"
     with pytest.raises(noren.Error, match="integers: round and scale"):
         advise("sum", count=10, real=10).compile("tfhe")
-    with pytest.raises(TypeError, match=r"noren\.compile"):
-        advisor.advise(np.tanh, noren.Input(8, -1.0, 1.0), machine=advisor.REFERENCE, precision=1e-4).compile()
 
 
 def test_functions_have_advice_with_the_schemes_that_compile_them() -> None:
@@ -221,7 +219,26 @@ def test_functions_have_advice_with_the_schemes_that_compile_them() -> None:
     assert advice[3].server_seconds > 10 * advice[0].server_seconds > 0
     assert all(min(candidate.key_bytes, candidate.server_memory) > 0 for candidate in advice)
     assert "exact" in dict(advice.rejections)["ckks"]
-    assert noren.compile(function, *examples).scheme == advice[0].scheme
+    assert advice.compile().scheme == noren.compile(function, *examples).scheme == advice[0].scheme
+    with pytest.raises(noren.Error, match=r"ckks is none of the schemes of this advice, bgv, .*exact"):
+        advice.compile("ckks")
+
+
+def test_every_candidate_is_what_runs() -> None:
+    advice = advisor.advise(lambda x: x + 3, noren.Input(3, 0, 9), machine=advisor.REFERENCE, security=None)
+    for candidate in advice:
+        assert candidate.runs == 1
+        assert candidate.compiled.scheme == candidate.scheme
+        assert candidate.parameters in str(candidate.compiled.explain())
+        keys = candidate.compiled.client.keygen()
+        reply = candidate.compiled.server.run(candidate.compiled.client.encrypt([1, 0, 9]), keys)
+        assert candidate.compiled.client.decrypt(reply).tolist() == candidate.compiled([1, 0, 9]).tolist() == [4, 3, 12]
+    # Both ways of keys of TFHE, and of a workload one run of many.
+    secure = advisor.advise(lambda x: x > 3, noren.Input(3, 0, 9), machine=advisor.REFERENCE)
+    sets = [str(each.compiled.parameters) for each in secure if each.scheme == "tfhe"]
+    assert len(set(sets)) == len(sets) > 1
+    many = advise("compare", integer=8, instances=100_000)
+    assert all(each.runs >= 1 and each.compiled.scheme == each.scheme for each in many)
 
     real = advisor.advise(np.tanh, noren.Input(8, -1.0, 1.0), machine=advisor.REFERENCE, precision=1e-4)
     assert [candidate.scheme for candidate in real] == ["ckks"]

@@ -214,9 +214,9 @@ def things(
 
 # What takes its arguments from functions in Python, which are tried below.
 INNER = {
-    "advisor.advise_json",
+    "advisor.advise_function",
+    "advisor.advise_workload",
     "advisor.calibrate_to",
-    "compiler.advise_function",
     "compiler.Graph.finish",
     "compiler.Program.compile",
 }

@@ -184,10 +184,10 @@ mod module {
     #[pymodule]
     mod advisor {
         #[pymodule_export]
-        use crate::advisor::{advise_json, calibrate_to, devices};
+        use crate::advisor::{advise_function, advise_workload, calibrate_to, devices};
     }
 
-    /// The classes and the function of `noren.compiler`.
+    /// The classes of `noren.compiler`.
     #[pymodule]
     mod compiler {
         #[pymodule_export]
@@ -195,7 +195,7 @@ mod module {
         #[pymodule_export]
         use crate::compiler::keys::{PyCompiledSecret, PyCompiledServerKeys};
         #[pymodule_export]
-        use crate::compiler::program::{PyProgram, PyRunning, advise_function};
+        use crate::compiler::program::{PyProgram, PyRunning};
     }
 
     #[pymodule_init]

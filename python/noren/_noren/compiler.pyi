@@ -2,26 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noren._noren import _Security, bootstrapping, ckks, integers, switching, tfhe
-
-def advise_function(
-    graph: Graph,
-    *,
-    precision: float | None,
-    dead_zone: float | None,
-    security: _Security,
-    objective: str,
-    client: str | None,
-    machine: Path | None,
-    threads: int | None,
-    limits: tuple[int | None, int | None, float | None, float | None],
-) -> str: ...
 
 @final
 class Graph:

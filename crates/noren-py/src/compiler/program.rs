@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 
 use noren::Seed;
-use noren::advisor::{Limits, Workload};
+use noren::advisor::Workload;
 use noren::backends::Backends;
-use noren::compiler::{Client, Options, Outcome, Program, SecretKey, Server, ServerKeys, Shapes, advise};
+use noren::compiler::{Client, Options, Outcome, Program, SecretKey, Server, ServerKeys};
 use noren::graph::Operation;
 use noren_files::encrypted;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -15,7 +15,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::admission::{USUAL, admit, warn};
-use crate::advisor::parties;
 use crate::array::detached;
 use crate::compiler::graph::{PyGraph, element_name};
 use crate::compiler::keys::{PyCompiledSecret, PyCompiledServerKeys};
@@ -26,45 +25,6 @@ use crate::parameters::security_of;
 use crate::progress::Heard;
 use crate::seeds::seed_of;
 use crate::whole::whole;
-
-/// The schemes that evaluate a graph, as JSON; sizes in bytes, times in seconds.
-///
-/// Raises Error if none does within the limits.
-#[pyfunction]
-#[pyo3(signature = (graph, *, precision, dead_zone, security, objective, client, machine, threads, limits))]
-#[allow(clippy::too_many_arguments, reason = "the options of one function of Python")]
-pub(crate) fn advise_function(
-    py: Python<'_>,
-    graph: &PyGraph,
-    precision: Option<f64>,
-    dead_zone: Option<f64>,
-    #[pyo3(from_py_with = whole)] security: Option<u32>,
-    objective: &str,
-    client: Option<&str>,
-    machine: Option<PathBuf>,
-    #[pyo3(from_py_with = whole)] threads: Option<usize>,
-    #[pyo3(from_py_with = limits_of)] limits: Limits,
-) -> PyResult<String> {
-    let graph = graph.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let options = Options { scheme: None, precision, dead_zone, security: security_of(security)?, nearest: true };
-    detached(py, || {
-        let (client, server) = parties(client, machine, threads)?;
-        let advice = advise(&graph, &options, objective.parse()?, &client, &server, &limits)?;
-        Ok(Shapes::of(&graph).report(&advice, &client, &server).to_json())
-    })
-}
-
-/// The limits of the server's memory, the client's memory, the server's time and the client's time.
-fn limits_of(limits: &Bound<'_, PyAny>) -> PyResult<Limits> {
-    let (server_memory, client_memory, server_seconds, client_seconds) =
-        limits.extract::<(Bound<'_, PyAny>, _, _, _)>()?;
-    Ok(Limits {
-        server_memory: whole(&server_memory)?,
-        client_memory: whole(&client_memory)?,
-        server_seconds,
-        client_seconds,
-    })
-}
 
 /// A compiled function: public, and the same in both halves.
 #[pyclass(frozen, name = "Program", module = "noren.compiler")]
