@@ -25,7 +25,7 @@ use crate::lowering::error::CompileError;
 use crate::lowering::kept::Kept;
 use crate::lowering::layout::Layout;
 use crate::lowering::nodes::{Approximations, Lowering, Source};
-use crate::lowering::recording::{Recording, slots_of};
+use crate::lowering::recording::{Recording, with_slots};
 use crate::lowering::value::View;
 use crate::schemes::ckks::model::{ModelVector, NoiseModel};
 use crate::schemes::ckks::{self, CkksError};
@@ -118,13 +118,22 @@ impl CkksPlan {
 
     /// The smallest parameters with which the bounds are within a precision, or why there are none.
     fn within(graph: &Arc<Graph>, options: &Options, precision: f64) -> Result<std::result::Result<Self, Refused>> {
+        with_slots(graph, |wanted| Self::of_slots(graph, options, precision, wanted))
+    }
+
+    /// The same in ciphertexts of as many slots as are wanted, or as parameters have.
+    fn of_slots(
+        graph: &Arc<Graph>,
+        options: &Options,
+        precision: f64,
+        wanted: usize,
+    ) -> Result<std::result::Result<Self, Refused>> {
         let mut approximations = Approximations::of_reals(precision * SHARE_OF_APPROXIMATIONS, options.dead_zone);
         let usual = SPARE_BITS - libm::log2(precision);
         let (mut bits, mut levels_left) = (usual, 0);
         let mut max_abs = graph.outputs().iter().map(|&at| graph.node(at).range.magnitude()).fold(1.0, f64::max);
         // The largest value that the first prime must hold, constants among them.
         let mut room = max_abs;
-        let wanted = slots_of(graph);
         let least = -libm::log2(precision) - libm::log2(max_abs).min(MOST_FEWER_BITS);
         let (mut slots, mut last) = (1, f64::INFINITY);
         let mut refused = Refused { levels: 0, reason: "the bound did not settle".to_owned() };

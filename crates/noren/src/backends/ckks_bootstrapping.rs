@@ -41,7 +41,7 @@ use crate::lowering::error::CompileError;
 use crate::lowering::kept::Kept;
 use crate::lowering::layout::Layout;
 use crate::lowering::nodes::{Approximations, Lowering};
-use crate::lowering::recording::{Recording, Renewed, slots_of};
+use crate::lowering::recording::{Recording, Renewed, with_slots};
 use crate::schemes::ckks;
 use crate::switching::{SchemeSwitch, Steps};
 
@@ -118,6 +118,17 @@ impl DeepPlan {
         precision: f64,
         steps: Option<Steps>,
     ) -> Result<std::result::Result<Self, f64>> {
+        with_slots(graph, |wanted| Self::of_slots(graph, options, precision, steps, wanted))
+    }
+
+    /// The same in ciphertexts of as many slots as are wanted, or as presets have.
+    fn of_slots(
+        graph: &Arc<Graph>,
+        options: &Options,
+        precision: f64,
+        steps: Option<Steps>,
+        wanted: usize,
+    ) -> Result<std::result::Result<Self, f64>> {
         let presets: &[Preset] = match options.security {
             Security::None => &[Preset::Toy],
             Security::Bits128 => &[Preset::N16, Preset::N16Precise],
@@ -128,7 +139,7 @@ impl DeepPlan {
         };
         let mut nearest = f64::INFINITY;
         for preset in presets {
-            let slots = slots_of(graph).min(1 << preset.spec().log_slots);
+            let slots = wanted.min(1 << preset.spec().log_slots);
             let parameters = preset.spec_for(slots.ilog2())?.build()?;
             let switches = steps.map(|steps| Switches::new(&parameters, options.security, steps)).transpose()?;
             let error = precision * SHARE_OF_APPROXIMATIONS;

@@ -352,6 +352,31 @@ mod tests {
     }
 
     #[test]
+    fn slots_hold_the_elements_that_are_compared_with_each_other() {
+        // Four elements beside the partial sums of six, whose range has no zero for padding: 32 slots, where arrays have eight.
+        let mut graph = Graph::default();
+        let mut push = |operation: Operation| graph.push(operation, "f.py:2").expect("an operation");
+        let input = |name: &str, count: usize, low: f64| {
+            let range = Interval::new(low, 1.0);
+            Operation::Input { name: name.into(), shape: vec![count], element: Element::Real, range }
+        };
+        let (x, few) = (push(input("x", 6, 0.25)), push(input("y", 4, -1.0)));
+        let sum = push(Operation::Reduce(Reduction::Sum, x, vec![0]));
+        let sums = push(Operation::Binary(Binary::Add, few, sum));
+        let (place, sorted) = (push(Operation::ArgMax(sums, 0)), push(Operation::Sort(sums, 0)));
+        graph.finish(vec![place, sorted]).expect("outputs");
+        let graph = Arc::new(graph);
+        let plan = plan(&graph, &Options { precision: Some(0.75), ..options(1.0) });
+        assert_eq!(plan.record().slots, 32);
+        let inputs = vec![vec![0.3, 0.25, 0.4, 0.25, 0.3, 0.25], vec![-0.9, 0.9, 0.1, -0.4]];
+        let expected = graph.evaluate(&inputs).expect("values");
+        let found = plan.simulate(&inputs, &Seed::from_bytes([4; 32])).expect("a simulation");
+        for ((values, expected), bound) in found.values.iter().zip(&expected).zip(&found.bounds) {
+            values.iter().zip(expected).for_each(|(a, b)| assert!((a - b).abs() <= *bound, "{a} for {b}: {bound}"));
+        }
+    }
+
+    #[test]
     fn decisions_and_bootstraps_are_those_that_were_counted() {
         let graph = Arc::new(deciding());
         let plan = SwitchingPlan::search(&graph, &options(ZONE)).expect("a plan");

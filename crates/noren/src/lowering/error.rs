@@ -24,6 +24,19 @@ pub enum CompileError {
         /// What to do instead.
         needed: String,
     },
+    /// Elements along an axis that do not lie in one ciphertext, as they are compared with each other there.
+    #[error(
+        "{}{operation} takes the elements along its axis in one ciphertext, here of {slots} slots: apply it to smaller arrays",
+        prefix(place)
+    )]
+    Apart {
+        /// Where the function asks for it.
+        place: String,
+        /// The operation.
+        operation: String,
+        /// The slots that a ciphertext must have.
+        slots: usize,
+    },
     /// A precision that the function does not reach.
     #[error(
         "precision {} was asked for, the nearest that is possible is {}: {reason}", readable(*wanted), readable(*nearest)

@@ -164,7 +164,10 @@ impl<E: Shared> Lowering<'_, E> {
         let Some(dimension) = layout.find(axis) else { return Ok(None) };
         let Spread { stride, within, groups, .. } = Spread::of(layout, dimension, self.slots);
         if groups > 1 {
-            return Err(self.refusal(at, "an axis whose elements lie in one ciphertext: apply it to smaller arrays"));
+            let (node, slots) = (self.graph.node(at), stride * layout.dimensions[dimension].size);
+            return Err(
+                CompileError::Apart { place: node.place.clone(), operation: node.operation.name(), slots }.into()
+            );
         }
         Ok(Some(Line { dimension, stride, count: layout.dimensions[dimension].length, size: within }))
     }

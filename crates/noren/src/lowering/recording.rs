@@ -8,6 +8,7 @@ use crate::circuits::recorder::{Blank, CircuitUsage, Counts, Recorder, Terms};
 use crate::circuits::renewing::{Planned, Renewable, Renewal, Renewing};
 use crate::graph::dag::Graph;
 use crate::lowering::decisions::{Decide, Decided};
+use crate::lowering::error::CompileError;
 use crate::lowering::kept::KeptBy;
 use crate::lowering::layout::Layout;
 use crate::lowering::nodes::{Approximations, Lowering, Shared, Source};
@@ -141,6 +142,22 @@ impl Run<'_> {
             before = after;
         })?;
         Ok((steps, outputs.into_iter().map(|output| output.layout).collect()))
+    }
+}
+
+/// The first of a graph's recordings that has slots for the elements along each axis where they are to lie in one ciphertext:
+/// with those of the largest array, or as many as are needed.
+///
+/// # Errors
+/// What `record` refuses, and needs of more slots than it takes.
+pub(crate) fn with_slots<T>(graph: &Graph, record: impl Fn(usize) -> Result<T>) -> Result<T> {
+    let mut slots = slots_of(graph);
+    loop {
+        let found = record(slots);
+        match found.as_ref().err().and_then(|error| error.downcast_ref()) {
+            Some(&CompileError::Apart { slots: needed, .. }) if needed > slots => slots = needed,
+            _ => return found,
+        }
     }
 }
 
