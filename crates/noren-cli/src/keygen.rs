@@ -126,7 +126,7 @@ type Run = fn(&Arguments, &NewKeys<'_>, &Console) -> Result<(), Failure>;
 struct KeyKind {
     /// The options that ask for it, with their values.
     usage: &'static str,
-    /// What it makes.
+    /// The description of the keys.
     words: &'static str,
     /// The options of calls that make it, the shortest first.
     examples: &'static [&'static str],

@@ -24,7 +24,7 @@ const REFERENCE: &str = "reference";
 /// Advice as JSON, and the program of each candidate with how often it runs.
 type Advised = (String, Vec<(PyProgram, usize)>);
 
-/// What runs of each candidate, and how often.
+/// The program of each candidate, and the number of its runs.
 fn programs(advice: &Advice) -> Vec<(PyProgram, usize)> {
     let compiled = advice.candidates.iter().map(|candidate| &candidate.compiled);
     compiled.map(|compiled| (PyProgram(compiled.program()), compiled.runs)).collect()

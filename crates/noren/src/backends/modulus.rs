@@ -15,7 +15,7 @@ const SLOT_INDEX: u64 = 1 << 16;
 pub(super) struct Decoding {
     /// The lowest number of each output.
     lows: Vec<i64>,
-    /// What the client takes results modulo.
+    /// The modulus of all results after decryption, where the function has one.
     divisor: Option<i64>,
 }
 

@@ -286,6 +286,18 @@ impl RingMeter {
         Work::of(Unit::Uniform, WRITTEN_WORDS * self.words(rows))
     }
 
+    /// Encryptions of `count` messages with the secret key, as bytes, each encoded by this work. Ciphertexts are kept until they are
+    /// sent.
+    pub(crate) fn encryptions(&self, encode: Work, limbs: usize, count: usize) -> Work {
+        let kept = Work::of(Unit::Fresh, self.words(2 * limbs) * count.saturating_sub(1) as f64);
+        (encode + self.encrypt_secret(limbs) + self.write(limbs)) * count as f64 + kept
+    }
+
+    /// Reading the ciphertexts of inputs, which travel with seeds, and writing those of results: how many of how many limbs each.
+    pub(crate) fn transfers(&self, inputs: (usize, usize), results: (usize, usize)) -> Work {
+        self.read_seeded(inputs.1) * inputs.0 as f64 + self.write(2 * results.1) * results.0 as f64
+    }
+
     /// The transforms of `rows` rows.
     #[must_use]
     pub fn transform(&self, rows: usize) -> Work {

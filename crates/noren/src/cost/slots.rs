@@ -6,7 +6,7 @@ use noren_rlwe::parameters::Parameters;
 use crate::circuits::recorder::{CircuitUsage, Operation};
 use crate::cost::price::{Left, Party, Price};
 use crate::cost::ring::RingMeter;
-use crate::cost::work::{Unit, Work};
+use crate::cost::work::Work;
 
 /// The meaning of slots, as far as costs depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,12 +103,8 @@ impl SlotDraft {
             Slots::Reals => (meter.embed(self.width, first), meter.decrypt_embedded(self.width, last)),
             Slots::Residues | Slots::ScaledResidues => (meter.encode_residues(first), meter.decrypt_residues(last)),
         };
-        let count = self.inputs as f64;
-        // Ciphertexts are kept until they are sent.
-        let kept = Work::of(Unit::Fresh, (2 * first * self.parameters.degree()) as f64 * (count - 1.0));
-        let encrypt = (encode + meter.encrypt_secret(first) + meter.write(first)) * count + kept;
         price.keys_seconds = client.seconds(&keys)?;
-        price.encrypt_seconds = client.seconds(&encrypt)?;
+        price.encrypt_seconds = client.seconds(&meter.encryptions(encode, first, self.inputs))?;
         price.decrypt_seconds = client.seconds(&(decrypt + meter.read(2 * last)))? * self.results as f64;
 
         // A key travels with the seed of one half of it, and so does a ciphertext that the secret key encrypted.
@@ -177,9 +173,8 @@ impl SlotDraft {
             }
         }
         let [first, last] = [self.limbs_at(0), self.limbs_at(self.usage.depth)];
-        let read = server.seconds(&(meter.read_seeded(first) * self.inputs as f64))?;
-        let written = server.seconds(&(meter.write(2 * last) * self.results as f64))?;
-        price.add_part(TRANSFERS, (self.inputs + self.results) as f64, read + written);
+        let transfers = server.seconds(&meter.transfers((self.inputs, first), (self.results, last)))?;
+        price.add_part(TRANSFERS, (self.inputs + self.results) as f64, transfers);
         price.prepare_seconds = server.seconds(&prepare)?;
         let ciphertext = |limbs: usize| 2 * limbs as u64 * self.row_bytes();
         let run: u64 =

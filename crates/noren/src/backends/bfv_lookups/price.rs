@@ -11,8 +11,8 @@ use crate::lookup::LookupPlan;
 /// The failure of laws of noise that a positive budget stands for, as base-two logarithm.
 pub(crate) const BUDGET_FAILURE: f64 = -128.0;
 
-/// An operation of a function, at one point of its matrix, takes as long as so many residues: by 16 s for two operations at 2^30
-/// points, beside 4 s for their residues.
+/// The time of an operation of a function at one point of its matrix, in residues: 16 s for two operations at 2^30 points, beside
+/// 4 s for their residues.
 const RESIDUES_OF_OPERATION: f64 = 2.0;
 
 /// Lookups with a plan.
@@ -72,10 +72,7 @@ impl LookupDraft<'_> {
         let mut price = Price::default();
         let row_bytes = size_of::<u64>() as u64 * layout.degree() as u64;
         let (inputs, results) = (self.inputs as f64, self.results as f64);
-        let encrypt = own.encode_residues(first) + own.encrypt_secret(first) + own.write(first);
-        // Ciphertexts are kept until they are sent.
-        let kept = Work::of(Unit::Fresh, 2.0 * first as f64 * degree * (inputs - 1.0).max(0.0));
-        price.encrypt_seconds = client.seconds(&(encrypt * inputs + kept))?;
+        price.encrypt_seconds = client.seconds(&own.encryptions(own.encode_residues(first), first, self.inputs))?;
         price.decrypt_seconds = client.seconds(&(own.decrypt_residues(limbs) + own.read(2 * limbs)))? * results;
         let keys: Work = plan.evaluation_keys().map(|class| own.keys_of(&class)).sum();
         price.keys_seconds = client.seconds(&keys)?;
@@ -114,9 +111,8 @@ impl LookupDraft<'_> {
             let all = meter.sum(first) * (2 * self.terms) as f64 + meter.rescale(first) * self.results as f64;
             price.add_part("sums of inputs", self.terms as f64, server.seconds(&all)?);
         }
-        let read = server.seconds(&(meter.read_seeded(first) * inputs))?;
-        let written = server.seconds(&(meter.write(2 * limbs) * results))?;
-        price.add_part(TRANSFERS, inputs + results, read + written);
+        let transfers = server.seconds(&meter.transfers((self.inputs, first), (self.results, limbs)))?;
+        price.add_part(TRANSFERS, inputs + results, transfers);
         let held = 2 * (self.inputs * first + self.results * limbs) as u64 * row_bytes;
         price.server_memory += plan.key_bytes() + plan.working_bytes(1) + held;
         price.client_memory = PROCESS_BYTES + 24 * packed(1.0, first);

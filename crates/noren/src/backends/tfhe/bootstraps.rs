@@ -21,7 +21,7 @@ use crate::schemes::tfhe::Encoding;
 /// The relation by which the smaller of signed integers is chosen, and those below 0 are found.
 const LESS: columns::Binary = columns::Binary::Compare(Comparison::Lt);
 
-/// What a node takes.
+/// The bootstraps of a node.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Count {
     /// Bootstraps.
@@ -75,11 +75,11 @@ struct DryRun<'a> {
     encoding: Encoding,
     operands: Vec<Operand>,
     costs: Costs,
-    /// What the node takes that is looked at.
+    /// The bootstraps of the current node.
     count: Count,
 }
 
-/// What each node takes, and nothing where no output depends on it.
+/// The bootstraps of each node; none where no output depends on it.
 ///
 /// # Errors
 /// None of graphs that columns evaluate.
@@ -440,7 +440,7 @@ impl DryRun<'_> {
         let found = self.trivial(output, values);
         let digits: usize = inputs.iter().map(|&input| self.fresh(input).digits.len()).sum();
         if self.types.is_direct(at) {
-            // What is left of a ciphertext beside the value has as many outputs at once.
+            // A bootstrap has as many outputs as a ciphertext has room for values of the index.
             let shared = (self.encoding.size() >> self.types.operands(at).bits().unwrap_or(0)).max(1) as usize;
             self.count.bootstraps += count * found.digits.len().div_ceil(shared);
             self.count.rounds += 1;

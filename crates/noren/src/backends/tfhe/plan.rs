@@ -130,7 +130,7 @@ impl TfhePlan {
         self.preset().unwrap_or(if self.is_light() { sets[sets.len() - 1] } else { sets[0] })
     }
 
-    /// What each node takes.
+    /// The bootstraps of each node.
     pub(super) fn counts(&self) -> Result<&[Count]> {
         if let Some(counts) = self.counts.get() {
             return Ok(counts);
