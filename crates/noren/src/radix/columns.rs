@@ -47,15 +47,14 @@ impl Columns {
                 terms.iter().for_each(|term| next.add(column, term.clone()));
                 continue;
             }
-            for (index, bin) in bins(terms).iter().enumerate() {
+            for (index, (sum, bin)) in bins(terms).iter().enumerate() {
                 // The remainder of the first waits for the carries that come.
-                if index > 0 && total(bin).most() <= MAX_SUM {
+                if index > 0 && sum.most() <= MAX_SUM {
                     bin.iter().for_each(|term| next.add(column, term.clone()));
                     continue;
                 }
-                let sum = total(bin);
-                next.add(column, circuit.lookup(&sum, |x| x % BASE));
-                next.add(column + 1, circuit.lookup(&sum, |x| x / BASE));
+                next.add(column, circuit.lookup(sum, |x| x % BASE));
+                next.add(column + 1, circuit.lookup(sum, |x| x / BASE));
             }
         }
         next
@@ -66,19 +65,19 @@ fn total(terms: &[Value]) -> Value {
     terms.iter().fold(Value::constant(0), |sum, term| sum + term)
 }
 
-/// Terms for whose sum a table has room, the largest terms first.
-fn bins(terms: &[Value]) -> Vec<Vec<Value>> {
+/// Terms for whose sum a table has room, the largest terms first, with their sum.
+fn bins(terms: &[Value]) -> Vec<(Value, Vec<Value>)> {
     let mut terms = terms.to_vec();
     terms.sort_by_key(|term| std::cmp::Reverse(term.most()));
-    let mut bins: Vec<Vec<Value>> = Vec::new();
+    let mut bins: Vec<(Value, Vec<Value>)> = Vec::new();
     for term in terms {
-        let fits = |bin: &Vec<Value>| {
-            let sum = total(bin) + &term;
-            sum.most() < ROOM as u64 && sum.noise() <= MAX_NOISE
-        };
-        match bins.iter_mut().find(|bin| fits(bin)) {
-            Some(bin) => bin.push(term),
-            None => bins.push(vec![term]),
+        let fits = |sum: &Value| sum.most() + term.most() < ROOM as u64 && sum.noise() + term.noise() <= MAX_NOISE;
+        match bins.iter_mut().find(|(sum, _)| fits(sum)) {
+            Some((sum, bin)) => {
+                *sum = sum.clone() + &term;
+                bin.push(term);
+            }
+            None => bins.push((Value::constant(0) + &term, vec![term])),
         }
     }
     bins
