@@ -1,7 +1,11 @@
 //! Graphs of integers and truth values on columns of TFHE, whose elements are encrypted one by one.
 
+use std::borrow::Cow;
+use std::cell::LazyCell;
+
 use noren_rlwe::error::{Error, Result};
 
+use crate::backends::tfhe::algebra::{ColumnAlgebra, Positions, Table};
 use crate::backends::tfhe::elements::travelling;
 use crate::backends::tfhe::tables::{Index, TABLE_BITS};
 use crate::backends::tfhe::widths::{Form, Types, form, sources, turned, whole_numbers};
@@ -9,19 +13,19 @@ use crate::graph::dag::Graph;
 use crate::graph::operation::{self, Operation, Reduction, Unary};
 use crate::graph::shape::{broadcast_positions, positions_without, size};
 use crate::lowering::error::CompileError;
-use crate::programs::columns::{self, Binary, Column, ColumnEvaluator, ColumnLookup, Element};
+use crate::programs::columns::{self, Binary, Element};
 use crate::radix::Comparison;
 
 /// What is needed of outputs that no input leads to.
 const IN_CLEAR: &str = "return it without encryption";
 /// The most terms of a sum whose circuit is made: more are added in groups, and so are their sums.
-pub(super) const MOST_TERMS: usize = 512;
+const MOST_TERMS: usize = 512;
 
 /// An operand: numbers in clear, or a column.
 #[derive(Clone)]
-enum Operand {
-    Constant(Vec<f64>),
-    Column(Column),
+enum Operand<'a, C> {
+    Constant(Cow<'a, [f64]>),
+    Column(C),
 }
 
 /// The narrowest type that holds the range of a node: that of inputs and outputs.
@@ -95,24 +99,28 @@ pub(super) fn needs_circuit_keys(graph: &Graph, types: &Types) -> bool {
     (0..graph.nodes().len()).any(|at| types.is_used(at) && is_table(at) && !types.is_direct(at))
 }
 
-/// Runs a graph on the columns of its inputs, in the order of the inputs.
+/// Runs a graph that passes [`check`] on the columns of its inputs, in the order of the inputs.
 ///
 /// # Errors
-/// As [`check`], and what the evaluator refuses.
-pub(super) fn run(graph: &Graph, types: &Types, ev: &ColumnEvaluator, inputs: &[Column]) -> Result<Vec<Column>> {
-    check(graph)?;
+/// What the columns refuse.
+pub(super) fn run<A: ColumnAlgebra>(
+    graph: &Graph,
+    types: &Types,
+    ev: &A,
+    inputs: &[A::Column],
+) -> Result<Vec<A::Column>> {
     let positions = graph.inputs();
-    let mut results: Vec<Option<Operand>> = vec![None; graph.nodes().len()];
+    let mut results: Vec<Option<Operand<'_, A::Column>>> = vec![None; graph.nodes().len()];
     let is_run = |&at: &usize| types.is_used(at);
     let mut left = vec![0; results.len()];
     (0..results.len()).filter(is_run).flat_map(|at| sources(graph, at)).for_each(|of| left[of] += 1);
     graph.outputs().iter().for_each(|&output| left[output] += 1);
     for at in (0..results.len()).filter(is_run) {
-        let run = Run { graph, ev, at, types, results: &results };
-        let input = positions.iter().position(|&position| position == at);
-        let result = match input {
-            Some(input) => Operand::Column(inputs[input].clone()),
-            None => run.node()?,
+        ev.begin(at);
+        let run = Run { graph, ev, at, count: size(&graph.node(at).shape).unwrap_or(0), types, results: &results };
+        let result = match positions.binary_search(&at) {
+            Ok(input) => Operand::Column(inputs[input].clone()),
+            Err(_) => run.node()?,
         };
         results[at] = Some(match result {
             Operand::Column(column) => Operand::Column(ev.cast(&column, types.result(at))?),
@@ -126,37 +134,41 @@ pub(super) fn run(graph: &Graph, types: &Types, ev: &ColumnEvaluator, inputs: &[
         }
     }
     let output = |&at: &usize| match &results[at] {
-        Some(Operand::Column(column)) => ev.cast(column, element_of(graph, at)?),
+        Some(Operand::Column(column)) => {
+            ev.begin(at);
+            ev.cast(column, element_of(graph, at)?)
+        }
         _ => Err(refusal(graph, at, IN_CLEAR)),
     };
     graph.outputs().iter().map(output).collect()
 }
 
 /// The evaluation of one node.
-struct Run<'a> {
-    graph: &'a Graph,
-    ev: &'a ColumnEvaluator,
+struct Run<'r, 'g, A: ColumnAlgebra> {
+    graph: &'g Graph,
+    ev: &'r A,
     at: usize,
-    types: &'a Types,
-    results: &'a [Option<Operand>],
+    /// Its elements.
+    count: usize,
+    types: &'r Types,
+    results: &'r [Option<Operand<'g, A::Column>>],
 }
 
-impl Run<'_> {
-    fn node(&self) -> Result<Operand> {
-        let node = self.graph.node(self.at);
+impl<'r, 'g, A: ColumnAlgebra> Run<'r, 'g, A> {
+    fn node(&self) -> Result<Operand<'g, A::Column>> {
+        let (node, wide) = (self.graph.node(self.at), self.types.operands(self.at));
         Ok(Operand::Column(match &node.operation {
-            Operation::Constant { values, .. } => return Ok(Operand::Constant(values.clone())),
+            Operation::Constant { values, .. } => return Ok(Operand::Constant(values.into())),
             Operation::Gather { of, positions, .. } => match self.operand(*of)? {
                 Operand::Constant(values) => {
                     let value = |&at: &i64| usize::try_from(at).map_or(0.0, |at| values[at]);
                     return Ok(Operand::Constant(positions.iter().map(value).collect()));
                 }
-                Operand::Column(column) => self.gathered(&column, positions)?,
+                Operand::Column(column) => self.ev.gather_or_zero(column, positions)?,
             },
             Operation::Unary(kind, of) => self.unary(*kind, *of)?,
             Operation::Binary(kind, a, b) => self.binary(*kind, *a, *b)?,
             Operation::Select(condition, a, b) => {
-                let wide = self.types.operands(self.at);
                 let condition = self.spread(*condition, Element::Bool)?;
                 self.ev.select(&condition, &self.spread(*a, wide)?, &self.spread(*b, wide)?)?
             }
@@ -165,20 +177,15 @@ impl Run<'_> {
             Operation::Polynomial(of, coefficients) => self.polynomial(*of, coefficients)?,
             Operation::Table { of, first, values, .. } => {
                 let index = Index::of(self.graph, self.at).ok_or_else(|| refusal(self.graph, *of, "an index"))?;
-                let (inputs, output) = (index.elements(self.graph), self.types.result(self.at));
-                let last = values.len() - 1;
+                let (output, last) = (self.types.result(self.at), values.len() - 1);
                 // Integers outside of the range do not occur, and have any value.
                 let value = |x: i128| values[usize::try_from(x - i128::from(*first)).unwrap_or(0).min(last)] as i128;
                 let clamp = |x: i128| output.wrapped(x.clamp(node.range.low as i128, node.range.high as i128));
-                let function = |parts: &[i128]| clamp(value(index.at(parts)));
-                let context = self.ev.digits().context();
-                let lookup = match self.types.is_direct(self.at) {
-                    true => ColumnLookup::direct(context, &inputs, output, function)?,
-                    false => ColumnLookup::new(context, &inputs, output, function)?,
-                };
-                let operands = index.terms.iter().zip(&inputs).map(|(&(of, _), &input)| self.spread(of, input));
-                let operands = operands.collect::<Result<Vec<_>>>()?;
-                self.ev.lookup(&lookup, &operands.iter().collect::<Vec<_>>())?
+                let value = |parts: &[i128]| clamp(value(index.at(parts)));
+                let table = Table { output, is_direct: self.types.is_direct(self.at), values, value: &value };
+                let inputs = index.terms.iter().zip(index.elements(self.graph));
+                let operands = inputs.map(|(&(of, _), input)| self.spread(of, input)).collect::<Result<Vec<_>>>()?;
+                self.ev.table(&table, &operands)?
             }
             Operation::Input { .. } | Operation::Function { .. } | Operation::Sort(..) | Operation::ArgMax(..) => {
                 return Err(refusal(self.graph, self.at, "an operation on integers"));
@@ -186,77 +193,66 @@ impl Run<'_> {
         }))
     }
 
-    fn operand(&self, at: usize) -> Result<Operand> {
-        self.results[at].clone().ok_or_else(|| refusal(self.graph, at, "a node before its use"))
+    fn operand(&self, at: usize) -> Result<&'r Operand<'g, A::Column>> {
+        self.results[at].as_ref().ok_or_else(|| refusal(self.graph, at, "a node before its use"))
+    }
+
+    /// The positions of an operand that is broadcast to the shape of the node.
+    fn positions(&self, of: usize) -> Vec<usize> {
+        broadcast_positions(&self.graph.node(of).shape, &self.graph.node(self.at).shape)
     }
 
     /// An operand, broadcast to the shape of the node, as elements of a type.
-    fn spread(&self, of: usize, element: Element) -> Result<Column> {
-        let positions = broadcast_positions(&self.graph.node(of).shape, &self.graph.node(self.at).shape);
-        self.picked(of, element, &positions)
+    fn spread(&self, of: usize, element: Element) -> Result<A::Column> {
+        self.picked(of, element, &|| self.positions(of))
     }
 
-    /// Elements of an operand as those of a type.
+    /// As many elements of an operand as the node has, as those of a type.
     ///
     /// # Panics
     /// If bits are missing: of a node that is not whole no more are taken than it has.
-    fn picked(&self, of: usize, element: Element, positions: &[usize]) -> Result<Column> {
+    fn picked(&self, of: usize, element: Element, positions: Positions<'_>) -> Result<A::Column> {
         match self.operand(of)? {
-            Operand::Constant(values) => {
-                let values: Vec<i128> = positions.iter().map(|&at| element.wrapped(values[at] as i128)).collect();
-                self.ev.trivial(element, &values)
-            }
+            Operand::Constant(values) => self.ev.trivial(element, values, self.count, positions),
             Operand::Column(column) => {
-                let enough = self.types.is_whole(of) || element.bits() <= column.element().bits();
-                assert!(enough, "{element} of {}, which lacks bits", column.element());
-                if positions.len() == column.count() && positions.iter().enumerate().all(|(i, &at)| i == at) {
-                    return self.ev.cast(&column, element);
-                }
-                match positions.len() < column.count() {
-                    true => self.ev.cast(&column.gather(positions), element),
-                    false => Ok(self.ev.cast(&column, element)?.gather(positions)),
+                let held = self.ev.element(column);
+                let enough = self.types.is_whole(of) || element.bits() <= held.bits();
+                assert!(enough, "{element} of {held}, which lacks bits");
+                match self.count < self.ev.count(column) {
+                    true => self.ev.cast(&self.ev.gather(column, self.count, positions), element),
+                    false => Ok(self.ev.gather(&self.ev.cast(column, element)?, self.count, positions)),
                 }
             }
         }
     }
 
-    /// The numbers of a constant as elements of a type, broadcast to the shape of the node; none of an encrypted operand.
-    fn known(&self, of: usize, element: Element) -> Result<Option<Vec<i128>>> {
-        let Operand::Constant(values) = self.operand(of)? else { return Ok(None) };
-        let positions = broadcast_positions(&self.graph.node(of).shape, &self.graph.node(self.at).shape);
-        Ok(Some(positions.into_iter().map(|at| element.wrapped(values[at] as i128)).collect()))
+    /// An operation of each element with one number.
+    fn with_number(&self, kind: Binary, x: &A::Column, number: f64) -> Result<A::Column> {
+        self.ev.binary_known(kind, x, &[number], &|| vec![0; self.count])
     }
 
-    fn gathered(&self, column: &Column, positions: &[i64]) -> Result<Column> {
-        if !positions.contains(&-1) {
-            return Ok(column.gather(&positions.iter().map(|&at| at.unsigned_abs() as usize).collect::<Vec<_>>()));
-        }
-        let zero = self.ev.trivial(column.element(), &[0])?;
-        let both = Column::concatenate([column, &zero].into_iter())?;
-        let last = column.count();
-        Ok(both.gather(&positions.iter().map(|&at| usize::try_from(at).unwrap_or(last)).collect::<Vec<_>>()))
-    }
-
-    fn unary(&self, kind: Unary, of: usize) -> Result<Column> {
+    fn unary(&self, kind: Unary, of: usize) -> Result<A::Column> {
         let wide = self.types.operands(self.at);
         let x = self.spread(of, wide)?;
         match kind {
             Unary::Not => self.ev.unary(columns::Unary::Not, &x),
             Unary::Neg => self.ev.unary(columns::Unary::Neg, &x),
-            Unary::Abs => self.ev.abs(&x),
+            Unary::Abs if !wide.is_signed() => Ok(x),
+            Unary::Abs => {
+                let below = self.with_number(Binary::Compare(Comparison::Lt), &x, 0.0)?;
+                self.ev.select(&below, &self.ev.unary(columns::Unary::Neg, &x)?, &x)
+            }
             Unary::Sign => {
-                let zeros = vec![0; x.count()];
-                let above = self.ev.binary_known(Binary::Compare(Comparison::Gt), &x, &zeros)?;
-                let below = self.ev.binary_known(Binary::Compare(Comparison::Lt), &x, &zeros)?;
+                let above = self.with_number(Binary::Compare(Comparison::Gt), &x, 0.0)?;
+                let below = self.with_number(Binary::Compare(Comparison::Lt), &x, 0.0)?;
                 let [above, below] = [above, below].map(|truth| self.ev.cast(&truth, wide));
                 self.ev.binary(Binary::Sub, &above?, &below?)
             }
         }
     }
 
-    fn binary(&self, kind: operation::Binary, a: usize, b: usize) -> Result<Column> {
+    fn binary(&self, kind: operation::Binary, a: usize, b: usize) -> Result<A::Column> {
         let wide = self.types.operands(self.at);
-        let alike = |column: &Column, number: i128| vec![wide.wrapped(number); column.count()];
         match form(self.graph, self.at) {
             Form::Gate => {
                 let gate = truth_gate(kind);
@@ -266,53 +262,47 @@ impl Run<'_> {
                 });
                 self.ev.binary(gate.kind, &x?, &y?)
             }
-            Form::Mask { of, mask } => {
-                let x = self.spread(of, wide)?;
-                self.ev.binary_known(Binary::And, &x, &alike(&x, i128::from(mask)))
-            }
-            Form::Right { of, by } => {
-                let x = self.spread(of, wide)?;
-                self.ev.binary_known(Binary::ShiftRight, &x, &vec![i128::from(by); x.count()])
-            }
+            Form::Mask { of, mask } => self.with_number(Binary::And, &self.spread(of, wide)?, mask as f64),
+            Form::Right { of, by } => self.with_number(Binary::ShiftRight, &self.spread(of, wide)?, f64::from(by)),
             Form::Against { of, kind, numbers } => {
                 let whole = whole_numbers(self.graph, kind, self.graph.node(of).range, numbers);
-                let positions = broadcast_positions(&self.graph.node(numbers).shape, &self.graph.node(self.at).shape);
-                let values: Vec<i128> = positions.into_iter().map(|at| whole[at] as i128).collect();
-                self.ev.binary_known(binary(kind), &self.spread(of, wide)?, &values)
+                self.ev.binary_known(binary(kind), &self.spread(of, wide)?, &whole, &|| self.positions(numbers))
             }
             Form::Low | Form::Whole => {
-                if let Some(values) = self.known(b, wide)? {
-                    return self.ev.binary_known(binary(kind), &self.spread(a, wide)?, &values);
+                let known = |kind, of, numbers, values: &[f64]| {
+                    self.ev.binary_known(binary(kind), &self.spread(of, wide)?, values, &|| self.positions(numbers))
+                };
+                match (self.operand(a)?, self.operand(b)?, turned(kind)) {
+                    (_, Operand::Constant(values), _) => known(kind, a, b, values),
+                    (Operand::Constant(values), _, Some(turned)) => known(turned, b, a, values),
+                    _ => self.ev.binary(binary(kind), &self.spread(a, wide)?, &self.spread(b, wide)?),
                 }
-                if let (Some(values), Some(turned)) = (self.known(a, wide)?, turned(kind)) {
-                    return self.ev.binary_known(binary(turned), &self.spread(b, wide)?, &values);
-                }
-                self.ev.binary(binary(kind), &self.spread(a, wide)?, &self.spread(b, wide)?)
             }
         }
     }
 
-    fn reduced(&self, kind: Reduction, of: usize, axes: &[usize]) -> Result<Column> {
-        let (operand, node) = (self.graph.node(of), self.graph.node(self.at));
-        let count = size(&node.shape).unwrap_or(0);
-        let mut terms: Vec<Vec<usize>> = vec![Vec::new(); count];
-        for (position, to) in positions_without(&operand.shape, axes).into_iter().enumerate() {
-            terms[to].push(position);
-        }
+    fn reduced(&self, kind: Reduction, of: usize, axes: &[usize]) -> Result<A::Column> {
+        let operand = self.graph.node(of);
+        // The positions of the terms of each element.
+        let terms = LazyCell::new(|| {
+            let mut terms: Vec<Vec<usize>> = vec![Vec::new(); self.count];
+            for (position, to) in positions_without(&operand.shape, axes).into_iter().enumerate() {
+                terms[to].push(position);
+            }
+            terms
+        });
         let wide = self.types.operands(self.at);
-        let column =
-            |term: usize| self.picked(of, wide, &terms.iter().map(|term_of| term_of[term]).collect::<Vec<_>>());
-        let columns = (0..terms[0].len()).map(column).collect::<Result<Vec<_>>>()?;
+        let column = |term: usize| self.picked(of, wide, &|| terms.iter().map(|term_of| term_of[term]).collect());
+        let count = size(&operand.shape).unwrap_or(0) / self.count.max(1);
+        let columns = (0..count).map(column).collect::<Result<Vec<_>>>()?;
         match kind {
             Reduction::Sum => self.sum(columns),
-            Reduction::Product => self.ev.fold(Binary::Mul, &columns),
-            Reduction::Maximum => self.ev.fold(Binary::Max, &columns),
-            Reduction::Minimum => self.ev.fold(Binary::Min, &columns),
+            kind => self.ev.fold(binary(kind.binary()), &columns),
         }
     }
 
     /// The sum of columns, of many in groups.
-    fn sum(&self, mut columns: Vec<Column>) -> Result<Column> {
+    fn sum(&self, mut columns: Vec<A::Column>) -> Result<A::Column> {
         while columns.len() > MOST_TERMS {
             let size = columns.len().div_ceil(columns.len().div_ceil(MOST_TERMS));
             columns = columns.chunks(size).map(|group| self.ev.sum(group)).collect::<Result<_>>()?;
@@ -321,53 +311,50 @@ impl Run<'_> {
     }
 
     /// Products of elements with numbers, added up.
-    fn matrix(&self, of: usize, columns: usize, matrix: &[f64]) -> Result<Column> {
-        let rows = matrix.len() / columns;
-        let outer = size(&self.graph.node(of).shape).unwrap_or(0) / rows;
-        let wide = self.types.operands(self.at);
-        let terms = (0..rows).filter(|c| matrix[c * columns..(c + 1) * columns].iter().any(|&entry| entry != 0.0));
-        let term = |c: usize| {
-            let positions: Vec<usize> = (0..outer * columns).map(|at| at / columns * rows + c).collect();
-            let entry = |at: usize| wide.wrapped(matrix[c * columns + at % columns] as i128);
-            let values: Vec<i128> = (0..outer * columns).map(entry).collect();
-            let x = self.picked(of, wide, &positions)?;
-            if values.iter().all(|&value| value == 1) { Ok(x) } else { self.ev.binary_known(Binary::Mul, &x, &values) }
-        };
-        let terms = terms.map(term).collect::<Result<Vec<_>>>()?;
+    fn matrix(&self, of: usize, columns: usize, matrix: &[f64]) -> Result<A::Column> {
+        let (rows, wide) = (matrix.len() / columns, self.types.operands(self.at));
+        let entries = matrix.chunks(columns).enumerate();
+        let terms = entries.filter(|(_, entries)| entries.iter().any(|&entry| entry != 0.0)).map(|(c, entries)| {
+            let x = self.picked(of, wide, &|| (0..self.count).map(|at| at / columns * rows + c).collect())?;
+            if entries.iter().all(|&entry| wide.wrapped(entry as i128) == 1) {
+                return Ok(x);
+            }
+            self.ev.binary_known(Binary::Mul, &x, entries, &|| (0..self.count).map(|at| at % columns).collect())
+        });
+        let terms = terms.collect::<Result<Vec<_>>>()?;
         if terms.is_empty() {
-            return self.ev.trivial(wide, &vec![0; outer * columns]);
+            return self.ev.trivial(wide, &[0.0], self.count, &|| vec![0; self.count]);
         }
         self.sum(terms)
     }
 
     /// By Horner's scheme.
-    fn polynomial(&self, of: usize, coefficients: &[f64]) -> Result<Column> {
+    fn polynomial(&self, of: usize, coefficients: &[f64]) -> Result<A::Column> {
         let wide = self.types.operands(self.at);
         let x = self.spread(of, wide)?;
-        let numbers = |c: f64| vec![wide.wrapped(c as i128); x.count()];
         let (last, rest) = coefficients.split_last().unwrap_or((&0.0, &[]));
-        let mut value: Option<Column> = None;
+        let mut value: Option<A::Column> = None;
         for &c in rest.iter().rev() {
             let product = match &value {
                 None if *last == 1.0 => x.clone(),
-                None => self.ev.binary_known(Binary::Mul, &x, &numbers(*last))?,
+                None => self.with_number(Binary::Mul, &x, *last)?,
                 Some(value) => self.ev.binary(Binary::Mul, value, &x)?,
             };
-            value = Some(if c == 0.0 { product } else { self.ev.binary_known(Binary::Add, &product, &numbers(c))? });
+            value = Some(if c == 0.0 { product } else { self.with_number(Binary::Add, &product, c)? });
         }
-        value.map_or_else(|| self.ev.trivial(wide, &numbers(*last)), Ok)
+        value.map_or_else(|| self.ev.trivial(wide, &[*last], self.count, &|| vec![0; self.count]), Ok)
     }
 }
 
 /// A gate of two truth values, one of which may be turned over.
-pub(super) struct TruthGate {
-    pub(super) not_a: bool,
-    pub(super) not_b: bool,
-    pub(super) kind: Binary,
+struct TruthGate {
+    not_a: bool,
+    not_b: bool,
+    kind: Binary,
 }
 
 /// The gate of an operation on truth values: in their order, false is below true.
-pub(super) const fn truth_gate(kind: operation::Binary) -> TruthGate {
+const fn truth_gate(kind: operation::Binary) -> TruthGate {
     let (not_a, not_b, kind) = match kind {
         operation::Binary::Less => (true, false, Binary::And),
         operation::Binary::LessEqual => (true, false, Binary::Or),
@@ -379,7 +366,7 @@ pub(super) const fn truth_gate(kind: operation::Binary) -> TruthGate {
 }
 
 /// The operation on columns.
-pub(super) const fn binary(kind: operation::Binary) -> Binary {
+const fn binary(kind: operation::Binary) -> Binary {
     match kind {
         operation::Binary::Add => Binary::Add,
         operation::Binary::Sub => Binary::Sub,

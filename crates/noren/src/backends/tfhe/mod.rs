@@ -3,7 +3,8 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `plan` | the backend and its plans |
-//! | `columns` | graphs on columns, by [`crate::programs::columns`] |
+//! | `columns` | the walk over graphs on columns |
+//! | `algebra` | the verbs of the walk, which [`crate::programs::columns`] computes with ciphertexts |
 //! | `elements` | the types that hold intervals |
 //! | `widths` | the types that nodes are computed in |
 //! | `tables` | what tables are looked up of |
@@ -11,6 +12,7 @@
 //! | `bootstraps` | how many bootstraps nodes take on columns |
 //! | `price` | prices of circuits of lookups |
 
+mod algebra;
 pub(crate) mod bootstraps;
 pub(crate) mod columns;
 mod elements;

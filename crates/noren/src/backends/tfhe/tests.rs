@@ -332,3 +332,15 @@ fn sums_of_many_terms_take_the_bootstraps_that_are_counted() {
         check_run(graph, &[(0..count).map(|k| (k % terms) as f64 % (most + 1.0)).collect()]);
     }
 }
+
+#[test]
+fn products_with_many_numbers_take_the_bootstraps_that_are_counted() {
+    // Sums of several groups of terms, with other bounds in each.
+    let (mut graph, rows) = (Graph::default(), 900);
+    let (name, range, element) = ("x".into(), Interval::new(0.0, 1.0), Element::Integer);
+    let x = graph.push(Operation::Input { name, shape: vec![rows], element, range }, "").expect("an input");
+    let matrix = (0..rows).map(|k| if k < rows / 2 { 1.0 } else { (k % 4) as f64 }).collect();
+    let sum = graph.push(Operation::MatMul { of: x, columns: 1, matrix }, "").expect("a product");
+    graph.finish(vec![sum]).expect("an output");
+    check_run(graph, &[(0..rows).map(|k| (k % 2) as f64).collect()]);
+}
