@@ -200,19 +200,6 @@ impl Cyclotomic {
         let image = |&e: &u32| places[(u64::from(e) * u64::from(k) % u64::from(self.index)) as usize];
         Ok(points.iter().map(image).collect())
     }
-
-    /// Where `X -> X^k` sends `X^i` for an index that is a power of two: to `X^i'`, or to `-X^i'` if the flag is set.
-    ///
-    /// # Panics
-    /// If the index is not a power of two, `i` is not below the degree, or `k` is even.
-    #[must_use]
-    pub fn coefficient_image(&self, i: usize, k: u32) -> (usize, bool) {
-        assert!(self.is_power_of_two(), "X^i has no monomial as its image in the ring of index {}", self.index);
-        assert!(i < self.degree(), "coefficient {i} does not exist in degree {}", self.degree());
-        assert!(!k.is_multiple_of(2), "an automorphism X -> X^k needs an odd k, not {k}");
-        let exponent = (i as u64 * u64::from(k)) as usize & (self.index as usize - 1);
-        if exponent < self.degree() { (exponent, false) } else { (exponent - self.degree(), true) }
-    }
 }
 
 /// The remainder of a polynomial `a` of m coefficients modulo `Phi_m`, given by its [binomials](Cyclotomic::binomials).
@@ -331,15 +318,5 @@ mod tests {
             let mean = ring.points().iter().map(value).sum::<f64>() / ring.degree() as f64;
             assert!((ring.mean_square(&a) - mean.max(1.0)).abs() < 1e-8 * mean.max(1.0), "index {m}");
         }
-    }
-
-    #[test]
-    fn coefficient_image_wraps_with_a_sign() {
-        let ring = Cyclotomic::new(16).expect("supported");
-        assert_eq!(ring.coefficient_image(0, 15), (0, false));
-        assert_eq!(ring.coefficient_image(1, 15), (7, true));
-        assert_eq!(ring.coefficient_image(3, 5), (7, true));
-        assert_eq!(ring.coefficient_image(7, 5), (3, false));
-        assert_eq!(ring.coefficient_image(3, 5 + 16), ring.coefficient_image(3, 5));
     }
 }

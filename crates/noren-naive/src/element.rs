@@ -5,6 +5,7 @@ use std::ops::Range;
 use noren_math::modulus::Modulus;
 use noren_math::prime::primitive_root_of_order;
 use noren_ring::automorphism::Automorphism;
+use noren_ring::handle::DeviceKey;
 use noren_ring::key::KeyPairs;
 use noren_ring::memory::Limbs;
 use noren_ring::poly::{Domain, Poly};
@@ -12,8 +13,19 @@ use noren_ring::window::Window;
 
 use crate::rows::NaiveRows;
 
+/// The pairs of a switching key, one for each digit.
+#[derive(Debug)]
+pub(crate) struct NaiveKey(pub(crate) Vec<[Element; 2]>);
+
+impl DeviceKey for NaiveKey {
+    fn bytes(&self) -> usize {
+        let rows = self.0.as_flattened().iter().flat_map(|half| &half.rows);
+        rows.map(|row| size_of_val(&row[..])).sum()
+    }
+}
+
 /// A list of residues for each prime of a window, in coefficient or evaluation form.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Element {
     start: usize,
     rows: Vec<Vec<u64>>,
@@ -45,13 +57,13 @@ impl Element {
         Self::of(limbs).over(window)
     }
 
-    /// Half 0 or 1 of the pair of a digit.
-    pub(crate) fn of_key(key: &KeyPairs, digit: usize, half: usize, window: Range<usize>) -> Self {
-        Self::build(window, false, |limb| {
-            let mut row = vec![0; key.ring().degree()];
-            key.copy_row(digit, half, limb, &mut row);
-            row
-        })
+    /// Half 0 or 1 of the pair of a digit, over the limbs of a window.
+    ///
+    /// # Panics
+    /// If another device holds the key.
+    pub(crate) fn of_key(key: &KeyPairs, digit: usize, half: usize, window: &Window) -> Self {
+        let NaiveKey(pairs) = key.handle().get().expect("keys are used on the device that holds them");
+        pairs[digit][half].over(window)
     }
 
     pub(crate) fn into_limbs(self) -> Limbs {

@@ -1,17 +1,16 @@
 //! The verbs, each as its formula says.
 
-use noren_math::modulus::Modulus;
 use noren_ring::automorphism::Automorphism;
-use noren_ring::convert::{BasisConverter, Conversion};
-use noren_ring::decompose::{Decomposer, Digits};
+use noren_ring::decompose::Decomposer;
 use noren_ring::device::{Change, Device, Direction, Operation, Upload};
 use noren_ring::divide::DivideRound;
+use noren_ring::handle::KeyHandle;
 use noren_ring::images::Images;
 use noren_ring::key::KeyPairs;
 use noren_ring::matrix::{Matrix, Order};
 use noren_ring::memory::Limbs;
 use noren_ring::operand::Operand;
-use noren_ring::poly::{Coeff, Eval, Poly};
+use noren_ring::poly::{Eval, Poly};
 use noren_ring::product::{Pairs, ScaledProduct};
 use noren_ring::product_switch::SwitchedProduct;
 use noren_ring::small::SmallPolynomials;
@@ -19,8 +18,8 @@ use noren_ring::switch::{KeySwitch, Term};
 use noren_ring::window::Window;
 use num_bigint::BigInt;
 
-use crate::element::Element;
-use crate::numbers::{centred, coefficients, element, numbers, product, residue};
+use crate::element::{Element, NaiveKey};
+use crate::numbers::{centred, coefficients, element, product, residue};
 use crate::rows::NaiveRows;
 
 /// The device.
@@ -44,9 +43,8 @@ impl Naive {
     /// `(sum_j d_j k_j0, sum_j d_j k_j1)`.
     fn sums(window: &Window, digits: &[Element], key: &KeyPairs) -> Pair {
         [0, 1].map(|half| {
-            let term = |(j, digit): (usize, &Element)| {
-                digit.over(window).mul(&Element::of_key(key, j, half, window.range()), window)
-            };
+            let term =
+                |(j, digit): (usize, &Element)| digit.over(window).mul(&Element::of_key(key, j, half, window), window);
             digits.iter().enumerate().map(term).fold(Element::zero(window), |sum, term| sum.add(&term, window))
         })
     }
@@ -203,9 +201,6 @@ impl Device for Naive {
             Operation::Mul(a, b) => at(a).mul(&at(b), window),
             Operation::Scale(a, residues) => at(a).scale(window, |limb| residues[limb - start]),
             Operation::Image(a, automorphism) => at(a).image(window, Some(automorphism)),
-            Operation::CoeffImage(a, automorphism) => {
-                at(a).forward(window).image(window, Some(automorphism)).inverse(window)
-            }
         };
         result.into_limbs()
     }
@@ -234,51 +229,27 @@ impl Device for Naive {
         a.mark(secret);
     }
 
+    fn key(&self, window: &Window, digits: usize) -> KeyHandle {
+        let zero = || [Element::zero(window), Element::zero(window)];
+        KeyHandle::new(NaiveKey((0..digits).map(|_| zero()).collect()))
+    }
+
+    fn set_key_pair(&self, key: &mut KeyPairs, digit: usize, pair: [&Poly<Eval>; 2]) {
+        let pair = pair.map(|half| Element::at(half.as_limbs(), key.ring()));
+        let NaiveKey(pairs) = key.handle_mut().get_mut().expect("a key of this device, of which there is one handle");
+        pairs[digit] = pair;
+    }
+
+    fn key_half(&self, window: &Window, key: &KeyPairs, digit: usize, half: usize) -> Poly<Eval> {
+        Element::of_key(key, digit, half, window).into_poly()
+    }
+
     fn gather(&self, window: &Window, operand: Operand) -> Poly<Eval> {
         Self::operand(window, &operand).into_poly()
     }
 
-    fn convert(&self, converter: &BasisConverter, a: &Poly<Coeff>) -> Poly<Coeff> {
-        let (window, sources, a) = (converter.target(), converter.sources(), Element::of(a.as_limbs()));
-        let basis = window.basis();
-        let rows: Vec<Vec<u64>> = sources.iter().map(|&limb| a.row(limb).to_vec()).collect();
-        let mut values = numbers(&window, sources, &rows);
-        if converter.conversion() == Conversion::Approximate {
-            // sum_i (x (Q/q_i)^-1 mod q_i) Q/q_i, which is x and a few times Q.
-            let q = product(&window, sources.iter().copied());
-            values = (0..values.len())
-                .map(|j| {
-                    let term = |(&limb, row): (&usize, &Vec<u64>)| {
-                        let prime: &Modulus = basis.modulus(limb);
-                        let cofactor = &q / prime.value();
-                        let y = prime.mul(row[j], prime.inv(residue(&cofactor, prime.value())));
-                        cofactor * y
-                    };
-                    sources.iter().zip(&rows).map(term).sum()
-                })
-                .collect();
-        }
-        let row = |limb| {
-            if sources.contains(&limb) {
-                return a.row(limb).to_vec();
-            }
-            values.iter().map(|x| residue(x, basis.modulus(limb).value())).collect()
-        };
-        Element::build(window.range(), a.is_secret(), row).into_poly()
-    }
-
     fn divide_round(&self, divide: &DivideRound, xs: Vec<Poly<Eval>>) -> Vec<Poly<Eval>> {
         xs.iter().map(|x| Self::divide(divide, &Element::of(x.as_limbs())).into_poly()).collect()
-    }
-
-    fn decompose(&self, decomposer: &Decomposer, ring_q: &Window, c: &Poly<Eval>) -> Digits {
-        let digits = Self::digits(decomposer, ring_q, &Element::at(c.as_limbs(), ring_q));
-        Digits::new(digits.into_iter().map(Element::into_poly).collect())
-    }
-
-    fn inner_product(&self, ring_qp: &Window, digits: &Digits, key: &KeyPairs) -> [Poly<Eval>; 2] {
-        let digits: Vec<Element> = digits.polys().iter().map(|digit| Element::of(digit.as_limbs())).collect();
-        Self::sums(ring_qp, &digits, key).map(Element::into_poly)
     }
 
     fn switch(&self, decomposer: &Decomposer, ring_q: &Window, c: Operand, switch: &KeySwitch) -> [Poly<Eval>; 2] {

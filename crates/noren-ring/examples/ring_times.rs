@@ -10,10 +10,11 @@ use noren_math::cyclotomic::Cyclotomic;
 use noren_math::prime::primes_below;
 use noren_math::random::Seed;
 use noren_ring::automorphism::Automorphism;
-use noren_ring::convert::{BasisConverter, Conversion};
+use noren_ring::convert::Conversion;
 use noren_ring::decompose::Decomposer;
 use noren_ring::divide::DivideRound;
 use noren_ring::gadget::Gadget;
+use noren_ring::host::convert::BasisConverter;
 use noren_ring::key::KeyPairs;
 use noren_ring::operand::Operand;
 use noren_ring::poly::{Eval, Poly};
@@ -50,9 +51,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let seed = Seed::from_bytes([1; 32]);
     let random = |label: &str| ring.uniform(&seed, label);
     let (a, b) = (random("a"), random("b"));
-    let key: Vec<[Poly<Eval>; 2]> =
+    let pairs: Vec<[Poly<Eval>; 2]> =
         (0..DIGITS).map(|j| ["left", "right"].map(|side| random(&format!("{side}/{j}")))).collect();
-    let key = ring.key(&key);
+    let key = ring.key(&pairs);
     let decomposer = Decomposer::new(&ring, Gadget::new(&[48.0; LIMBS], SPECIAL, DIGITS)?);
     let special: Vec<usize> = (0..SPECIAL).collect();
     let mod_down = DivideRound::new(&ring, &special, SPECIAL..SPECIAL + LIMBS);
@@ -72,17 +73,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     time("automorphism", &mut || drop(black_box(ring.automorphism(&a, &map))));
     let mut acc = b.clone();
     time("automorphism_add_assign", &mut || ring.automorphism_add_assign(&mut acc, &a, &map));
-    time("convert P to Q, exact", &mut || drop(black_box(ring.convert(&coefficients, &exact))));
-    time("convert P to Q, approximate", &mut || drop(black_box(ring.convert(&coefficients, &approximate))));
+    time("convert P to Q, exact", &mut || drop(black_box(exact.apply(&coefficients))));
+    time("convert P to Q, approximate", &mut || drop(black_box(approximate.apply(&coefficients))));
     time("rescale, 2 polynomials with copies", &mut || {
         drop(black_box(ring.divide_round_all(vec![a_q.clone(), a_q.clone()], &rescale)));
     });
     time("2 copies", &mut || drop(black_box([a_q.clone(), a_q.clone()])));
-    time("decompose", &mut || drop(black_box(q.decompose(&a_q, &decomposer))));
-    let digits = q.decompose(&a_q, &decomposer);
-    time("inner_product", &mut || drop(black_box(ring.inner_product_with_key(&digits, &key))));
+    time("decompose", &mut || drop(black_box(decomposer.decompose(&q, &a_q))));
+    let digits = decomposer.decompose(&q, &a_q);
+    time("inner_product", &mut || drop(black_box(digits.inner_product(&ring, &key))));
     // Each with memory of its own, which is what a sum waits for.
-    let keys: Vec<KeyPairs> = (0..ROTATIONS).map(|_| key.clone()).collect();
+    let keys: Vec<KeyPairs> = (0..ROTATIONS).map(|_| ring.key(&pairs)).collect();
     let maps = (1..=ROTATIONS as u32).map(|i| Automorphism::new(&index, 5u32.pow(i))).collect::<Result<Vec<_>, _>>()?;
     let terms: Vec<Term> = keys.iter().zip(&maps).map(|(key, map)| Term { key, automorphism: Some(map) }).collect();
     let rotation = KeySwitch { terms: &terms[..1], moved: Some(&b), added: [None, None], divide: &mod_down };
@@ -103,8 +104,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         drop(black_box(q.switch(Operand::Products(&last), &decomposer, &product)));
     });
     time("key switch in steps", &mut || {
-        let digits = q.decompose(&a_q, &decomposer);
-        drop(black_box(ring.divide_round_all(ring.inner_product_with_key(&digits, &key).into(), &mod_down)));
+        let digits = decomposer.decompose(&q, &a_q);
+        drop(black_box(ring.divide_round_all(digits.inner_product(&ring, &key).into(), &mod_down)));
     });
     let narrow = ring.window(0..3);
     let (narrow, number) = (narrow.clone(), narrow.restrict(&coefficients));

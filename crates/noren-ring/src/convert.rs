@@ -1,12 +1,9 @@
 //! The same number modulo other primes.
 
-use std::ops::Range;
-
 use noren_math::modulus::Modulus;
 use noren_math::ntt::transform::TransformScale;
 
 use crate::basis::RnsBasis;
-use crate::window::Window;
 
 /// Which of the numbers that are congruent modulo the sources' product a conversion gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,49 +16,6 @@ pub enum Conversion {
     /// 1.5, .. l + 0.5 and the products by `2^-52`, together by less than `(l+3)^2 2^-54`: `2^-45` for 16 sources. Only
     /// if `|x|/Q` is that near to 1/2, x may come out as `x ± Q`; with a single source never.
     Exact,
-}
-
-/// Takes numbers from the primes of some limbs to those of others.
-///
-/// With `Q` the product of the sources q_i and `y_i = x (Q/q_i)^-1 mod q_i`, the sum of `y_i Q/q_i` is `x + e Q`; the
-/// exact conversion subtracts `v Q` with `v = round(sum y_i/q_i)`. Source: Halevi, Polyakov, Shoup, section 2, eprint
-/// 2018/117.
-#[derive(Debug)]
-pub struct BasisConverter {
-    pub(crate) whole: Window,
-    pub(crate) targets: Range<usize>,
-    pub(crate) conversion: BaseConversion,
-}
-
-impl BasisConverter {
-    /// Prepares the conversion from the limbs `sources` to the limbs `targets` of the whole list.
-    ///
-    /// # Panics
-    /// If `sources` is empty or repeats a limb, or a limb is not in the list.
-    #[must_use]
-    pub fn new(ring: &Window, sources: &[usize], targets: Range<usize>, conversion: Conversion) -> Self {
-        let whole = ring.whole();
-        let conversion = BaseConversion::new(whole.basis(), sources, targets.clone(), conversion);
-        Self { whole, targets, conversion }
-    }
-
-    /// The limbs that numbers are taken from.
-    #[must_use]
-    pub fn sources(&self) -> &[usize] {
-        self.conversion.sources()
-    }
-
-    /// The ring of the limbs that numbers are taken to.
-    #[must_use]
-    pub fn target(&self) -> Window {
-        self.whole.window(self.targets.clone())
-    }
-
-    /// Which of the numbers a conversion gives.
-    #[must_use]
-    pub fn conversion(&self) -> Conversion {
-        if self.conversion.exact { Conversion::Exact } else { Conversion::Approximate }
-    }
 }
 
 /// The numbers of a conversion, for the verbs that convert on their way.

@@ -1,4 +1,4 @@
-//! The digits of an element (ModUp), and their inner product with a key.
+//! How elements are taken apart into digits (ModUp).
 
 use std::sync::OnceLock;
 
@@ -6,7 +6,6 @@ use noren_math::modulus::ShoupFactor;
 
 use crate::convert::{BaseConversion, Conversion};
 use crate::gadget::Gadget;
-use crate::poly::{Eval, Poly};
 use crate::window::Window;
 
 /// Takes elements modulo Q apart into the digits of a [`Gadget`], each extended to all primes of `Q P`.
@@ -86,25 +85,5 @@ impl Decomposer {
             let last = if alive == digit.len() { special + self.gadget.limbs() } else { special + digit.start };
             BaseConversion::new(self.whole.basis(), &sources, self.gadget.skipped()..last, Conversion::Exact)
         })
-    }
-}
-
-/// The digits of an element, in evaluation form over all primes of `P Q_l`.
-#[derive(Debug, Clone)]
-pub struct Digits {
-    polys: Vec<Poly<Eval>>,
-}
-
-impl Digits {
-    /// The digits of an element, for devices: first that of q_0, all over the same limbs.
-    #[must_use]
-    pub fn new(polys: Vec<Poly<Eval>>) -> Self {
-        Self { polys }
-    }
-
-    /// The digits, first that of q_0.
-    #[must_use]
-    pub fn polys(&self) -> &[Poly<Eval>] {
-        &self.polys
     }
 }

@@ -6,16 +6,17 @@ use std::ops::Range;
 use noren_math::kernels::mapped::MappedRow;
 
 use crate::automorphism::Automorphism;
-use crate::convert::BasisConverter;
-use crate::decompose::{Decomposer, Digits};
+use crate::decompose::Decomposer;
 use crate::divide::DivideRound;
 use crate::error::Error;
+use crate::handle::KeyHandle;
 use crate::images::Images;
 use crate::key::KeyPairs;
+use crate::key_layout::KeyLayout;
 use crate::matrix::Matrix;
 use crate::memory::Limbs;
 use crate::operand::Operand;
-use crate::poly::{Coeff, Eval, Poly};
+use crate::poly::{Eval, Poly};
 use crate::product::{Pairs, ScaledProduct};
 use crate::product_switch::SwitchedProduct;
 use crate::small::SmallPolynomials;
@@ -75,20 +76,41 @@ pub trait Device: fmt::Debug + Send + Sync {
     /// Changes the limbs of `window` of an element; others stay as they are.
     fn update(&self, window: &Window, a: &mut Limbs, change: Change);
 
+    /// Pairs of zeros over `window` for `digits` digits.
+    fn key(&self, window: &Window, digits: usize) -> KeyHandle;
+
+    /// Pairs that lie in a file in the order of [`KeyLayout`], as many words as it has. They are not looked at. By default they are
+    /// uploaded.
+    fn map_key(&self, window: &Window, digits: usize, words: MappedRow) -> KeyHandle {
+        let layout = KeyLayout::new(window, digits);
+        let mut key = KeyPairs::new(window, digits, self.key(window, digits));
+        for digit in 0..digits {
+            let pair = [0, 1].map(|half| {
+                let row = |limb: usize, row: &mut [u64]| layout.read(&words, (digit, half, limb), row);
+                Poly::from_limbs(self.upload(window, Upload::Rows(&row)))
+            });
+            self.set_key_pair(&mut key, digit, pair.each_ref());
+        }
+        key.handle().clone()
+    }
+
+    /// Sets the pair of a digit of a key to which there is no other handle; the elements are over the limbs of the key or more.
+    fn set_key_pair(&self, key: &mut KeyPairs, digit: usize, pair: [&Poly<Eval>; 2]);
+
+    /// Half 0 or 1 of the pair of a digit, over the limbs of `window`.
+    fn key_half(&self, window: &Window, key: &KeyPairs, digit: usize, half: usize) -> Poly<Eval>;
+
+    /// All words of a key in the order of [`KeyLayout`], where the device has them so in the memory of the host.
+    fn key_words<'a>(&self, key: &'a KeyPairs) -> Option<&'a [u64]> {
+        let _ = key;
+        None
+    }
+
     /// An operand, written down.
     fn gather(&self, window: &Window, operand: Operand) -> Poly<Eval>;
 
-    /// The verb of [`BasisConverter`].
-    fn convert(&self, converter: &BasisConverter, a: &Poly<Coeff>) -> Poly<Coeff>;
-
     /// The verb of [`DivideRound`], for each element.
     fn divide_round(&self, divide: &DivideRound, xs: Vec<Poly<Eval>>) -> Vec<Poly<Eval>>;
-
-    /// The digits of an element modulo `Q_l`, the window `ring_q`, over all primes of `P Q_l`.
-    fn decompose(&self, decomposer: &Decomposer, ring_q: &Window, c: &Poly<Eval>) -> Digits;
-
-    /// `(sum_j d_j k_j0, sum_j d_j k_j1)` over the limbs of `ring_qp`.
-    fn inner_product(&self, ring_qp: &Window, digits: &Digits, key: &KeyPairs) -> [Poly<Eval>; 2];
 
     /// The verb of [`KeySwitch`], for the digits of `c`.
     fn switch(&self, decomposer: &Decomposer, ring_q: &Window, c: Operand, switch: &KeySwitch) -> [Poly<Eval>; 2];
@@ -193,8 +215,6 @@ pub enum Operation<'a> {
     Scale(&'a Limbs, &'a [u64]),
     /// `a(X^k)`, in evaluation form.
     Image(&'a Limbs, &'a Automorphism),
-    /// `a(X^k)`, in coefficient form.
-    CoeffImage(&'a Limbs, &'a Automorphism),
 }
 
 /// A change of an element x, word by word. Integers are given by their residues, one for each limb of the window.
@@ -226,7 +246,7 @@ impl Operation<'_> {
     pub fn is_secret(&self) -> bool {
         match self {
             Self::Add(a, b) | Self::Sub(a, b) | Self::Mul(a, b) => a.is_secret() || b.is_secret(),
-            Self::Neg(a) | Self::Scale(a, _) | Self::Image(a, _) | Self::CoeffImage(a, _) => a.is_secret(),
+            Self::Neg(a) | Self::Scale(a, _) | Self::Image(a, _) => a.is_secret(),
         }
     }
 }

@@ -24,7 +24,7 @@ pub struct Interrupted;
 
 /// Ends long work from another thread, and hears of its progress. A clone is the same interrupt.
 ///
-/// Every loop of an [`Engine`](crate::host::engine::Engine) asks whether the work is to end, so that key generation, products,
+/// Every loop of an [`Engine`](crate::engine::Engine) asks whether the work is to end, so that key generation, products,
 /// lookups, bootstrapping and programs end within the time of a few such loops. The stack is unwound as by a panic, without
 /// a message: programs that are built with `panic = "abort"` end instead.
 ///

@@ -1,6 +1,7 @@
 //! One ring, its views on fewer primes, and the verbs on its elements.
 
 mod arithmetic;
+mod keys;
 mod switches;
 mod words;
 

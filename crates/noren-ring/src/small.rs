@@ -8,7 +8,7 @@ use noren_math::kernels::aligned::AlignedVec;
 use noren_math::kernels::mapped::{MappedFile, MappedRow};
 use noren_math::modulus::Modulus;
 
-use crate::host::engine::Engine;
+use crate::engine::Engine;
 use crate::storage::Storage;
 
 /// Coefficients in a word, 16 bits each.

@@ -8,9 +8,9 @@ use noren_math::modulus::Modulus;
 
 use crate::automorphism::Automorphism;
 use crate::basis::RnsBasis;
+use crate::engine::Engine;
+use crate::engine::rows::stride;
 use crate::error::Error;
-use crate::host::engine::Engine;
-use crate::host::rows::stride;
 use crate::parallel::Parallel;
 use crate::poly::{Domain, Eval, Poly};
 

@@ -41,9 +41,8 @@ fn automorphisms_substitute_powers() {
                 substitute(&a, k as usize).iter().map(|x| centred(x, &modulus(&ring))).collect();
             let expected = ring.to_words(&element(&ring, &expected));
             let (map, a) = (automorphism(&ring, k), element(&ring, &a));
-            assert_eq!(ring.to_words(&ring.automorphism_coeff(&a, &map)), expected, "coefficients, k = {k}");
             let image = ring.automorphism(&ring.ntt(a), &map);
-            assert_eq!(ring.to_words(&ring.intt(image)), expected, "evaluations, k = {k}");
+            assert_eq!(ring.to_words(&ring.intt(image)), expected, "k = {k}");
         }
     }
 }

@@ -2,7 +2,8 @@
 
 mod oracle;
 
-use noren_ring::convert::{BasisConverter, Conversion};
+use noren_ring::convert::Conversion;
+use noren_ring::host::convert::BasisConverter;
 use num_bigint::BigInt;
 use oracle::{adversarial, centred, coefficients, element, is_centred, modulus, product, residue};
 
@@ -24,10 +25,8 @@ fn exact_conversion_gives_the_centred_representative() {
             .map(|x| if single || &x * 2 < &q - 9 || &x * 2 > &q + 9 { x } else { &x / 2 })
             .collect();
         for targets in [0..8, 2..5, 6..8] {
-            let out = whole.convert(
-                &element(&whole, &numbers),
-                &BasisConverter::new(&whole, sources, targets.clone(), Conversion::Exact),
-            );
+            let converter = BasisConverter::new(&whole, sources, targets.clone(), Conversion::Exact);
+            let out = converter.apply(&element(&whole, &numbers));
             let ring = whole.window(targets);
             let expected: Vec<BigInt> = numbers.iter().map(|x| centred(x, &q)).collect();
             // Where a source is a target, the whole element's own residue, which is congruent, is kept.
@@ -42,8 +41,7 @@ fn exact_conversion_is_off_by_one_modulus_at_most_next_to_the_half() {
     let sources = [0, 1, 2, 3];
     let (q, ring) = (product(&whole, &sources), whole.window(4..8));
     let numbers = adversarial(2, DEGREE, &q);
-    let out =
-        whole.convert(&element(&whole, &numbers), &BasisConverter::new(&whole, &sources, 4..8, Conversion::Exact));
+    let out = BasisConverter::new(&whole, &sources, 4..8, Conversion::Exact).apply(&element(&whole, &numbers));
     for (found, x) in coefficients(&ring, &out).iter().zip(&numbers) {
         assert_eq!(residue(found, &q), *x);
         assert!(is_centred(found, &q), "{found} is too large");
@@ -57,7 +55,7 @@ fn approximate_conversion_adds_fewer_multiples_than_sources() {
         let (q, ring) = (product(&whole, sources), whole.window(targets.clone()));
         let numbers = adversarial(3, DEGREE, &q);
         let converter = BasisConverter::new(&whole, sources, targets, Conversion::Approximate);
-        let out = whole.convert(&element(&whole, &numbers), &converter);
+        let out = converter.apply(&element(&whole, &numbers));
         for (found, x) in coefficients(&ring, &out).iter().zip(&numbers) {
             let multiple = residue(&(found - x), &modulus(&ring)) / &q;
             assert!(multiple < BigInt::from(sources.len()), "{multiple} multiples with {} sources", sources.len());
@@ -76,8 +74,8 @@ fn conversion_takes_any_number_of_sources() {
         let q = product(&whole, &limbs);
         let numbers = oracle::random(4, 16, &(&q / 4));
         for conversion in [Conversion::Exact, Conversion::Approximate] {
-            let out = whole
-                .convert(&element(&whole, &numbers), &BasisConverter::new(&whole, &limbs, targets.clone(), conversion));
+            let converter = BasisConverter::new(&whole, &limbs, targets.clone(), conversion);
+            let out = converter.apply(&element(&whole, &numbers));
             let ring = whole.window(targets.clone());
             // The difference is a small multiple of Q, the same modulo each target.
             let multiples = if conversion == Conversion::Exact { 1 } else { sources };

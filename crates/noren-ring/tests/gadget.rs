@@ -87,7 +87,7 @@ fn digits_times_gadget_give_the_element_at_every_level() {
         for limbs in 1..=q_limbs {
             let (ring_q, ring_qp) = (whole.window(SPECIAL..SPECIAL + limbs), whole.window(0..SPECIAL + limbs));
             let c = ring_q.ntt(element(&ring_q, &adversarial(1, DEGREE, &modulus(&ring_q))));
-            let digits = ring_q.decompose(&c, &decomposer);
+            let digits = decomposer.decompose(&ring_q, &c);
             let alive = decomposer.gadget().digits_at(limbs);
             assert_eq!(digits.polys().len(), alive.len());
 
@@ -118,8 +118,8 @@ fn inner_product_takes_keys_over_more_limbs_and_digits() {
     for limbs in [1, 3, 6] {
         let (ring_q, ring_qp) = (whole.window(SPECIAL..SPECIAL + limbs), whole.window(0..SPECIAL + limbs));
         let c = ring_q.ntt(element(&ring_q, &random(30, DEGREE, &modulus(&ring_q))));
-        let digits = ring_q.decompose(&c, &decomposer);
-        let sums = ring_qp.inner_product_with_key(&digits, &key_polys);
+        let digits = decomposer.decompose(&ring_q, &c);
+        let sums = digits.inner_product(&ring_qp, &key_polys);
         let digit_values: Vec<Vec<BigInt>> =
             digits.polys().iter().map(|poly| coefficients(&ring_qp, &ring_qp.intt(poly.clone()))).collect();
         for (side, sum) in sums.into_iter().enumerate() {
@@ -143,11 +143,11 @@ fn keys_are_read_as_they_were_set() {
     let whole = oracle::ring(1 << 15, &BITS);
     let (ring_q, seed) = (whole.window(SPECIAL..SPECIAL + 4), Seed::from_bytes([6; 32]));
     let decomposer = Decomposer::new(&whole, Gadget::new(&q_bits(&whole), SPECIAL, 3).expect("digits"));
-    let digits = ring_q.decompose(&whole.uniform(&seed, "c"), &decomposer);
+    let digits = decomposer.decompose(&ring_q, &whole.uniform(&seed, "c"));
     let ring_qp = whole.window(0..ring_q.range().end);
     let pairs: Vec<[Poly<Eval>; 2]> =
         (0..3).map(|j| [0, 1].map(|half| whole.uniform(&seed, &format!("{j}/{half}")))).collect();
-    let sums = ring_qp.inner_product_with_key(&digits, &whole.key(&pairs));
+    let sums = digits.inner_product(&ring_qp, &whole.key(&pairs));
     for (half, sum) in sums.iter().enumerate() {
         let terms: Vec<_> = digits.polys().iter().zip(&pairs).map(|(digit, pair)| (digit, &pair[half])).collect();
         assert!(ring_qp.to_words(sum) == ring_qp.to_words(&ring_qp.inner_product(&terms)), "half {half}");
@@ -166,10 +166,10 @@ fn switched_step_by_step(
     let p: Vec<usize> = (0..SPECIAL).collect();
     let special: Vec<u64> =
         ring_q.moduli().map(|q| u64::try_from(product(whole, &p) % q.value()).expect("a residue")).collect();
-    let digits = ring_q.decompose(c, decomposer);
+    let digits = decomposer.decompose(ring_q, c);
     let mut totals = [ring_qp.zero(), ring_qp.zero()];
     for Term { key, automorphism } in switch.terms {
-        let mut sums = ring_qp.inner_product_with_key(&digits, key);
+        let mut sums = digits.inner_product(&ring_qp, key);
         switch.moved.iter().for_each(|m| ring_q.mul_scalar_add_assign(&mut sums[0], m, &special));
         for (total, sum) in totals.iter_mut().zip(sums) {
             let image = automorphism.map_or(sum.clone(), |automorphism| ring_qp.automorphism(&sum, automorphism));
@@ -298,7 +298,7 @@ fn a_switch_refuses_a_division_of_another_level() {
     let whole = oracle::ring(DEGREE, &BITS);
     let decomposer = Decomposer::new(&whole, Gadget::new(&q_bits(&whole), SPECIAL, 1).expect("digits"));
     let (ring_q, divide) = (whole.window(2..4), DivideRound::new(&whole, &[0, 1], 2..5));
-    let key = KeyPairs::zero(&whole, 1);
+    let key = whole.zero_key(1);
     let terms = [Term { key: &key, automorphism: None }];
     let switch = KeySwitch { terms: &terms, moved: None, added: [None, None], divide: &divide };
     let _ = ring_q.switch(&ring_q.zero(), &decomposer, &switch);
@@ -309,7 +309,7 @@ fn one_digit_without_special_primes_is_the_element() {
     let whole = oracle::ring(DEGREE, &[40, 41]);
     let decomposer = Decomposer::new(&whole, Gadget::new(&[40.0, 41.0], 0, 1).expect("digits"));
     let c = whole.ntt(element(&whole, &random(40, DEGREE, &modulus(&whole))));
-    let digits = whole.decompose(&c, &decomposer);
+    let digits = decomposer.decompose(&whole, &c);
     assert_eq!(digits.polys().len(), 1);
     assert_eq!(whole.to_words(&digits.polys()[0]), whole.to_words(&c));
 }

@@ -117,8 +117,7 @@ fn products_and_images_are_those_of_the_quotient_ring() {
         for k in (1..m).filter(|&k| ring.index().is_unit(k)) {
             let map = Automorphism::new(ring.index(), k).expect("a unit");
             let expected = substitute(&a, k as usize, m as usize, phi);
-            equal(&ring.automorphism(&x, &map), expected.clone(), "image");
-            equal(&ring.ntt(ring.automorphism_coeff(&ring.intt(x.clone()), &map)), expected, "image of coefficients");
+            equal(&ring.automorphism(&x, &map), expected, "image");
             equal(&ring.automorphism(&ring.automorphism(&x, &map), &map.inverse()), a.clone(), "inverse");
         }
         assert!((1..m).filter(|&k| !ring.index().is_unit(k)).all(|k| Automorphism::new(ring.index(), k).is_err()));

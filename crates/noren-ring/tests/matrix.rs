@@ -41,8 +41,7 @@ fn step_by_step(
     matrix: &Matrix,
 ) -> [Poly<Eval>; 2] {
     let ring_q = ring_qp.window(SPECIAL..ring_qp.range().end);
-    let inner_product =
-        |c: &Poly<Eval>, key: &KeyPairs| ring_qp.inner_product_with_key(&ring_q.decompose(c, decomposer), key);
+    let inner_product = |c: &Poly<Eval>, key: &KeyPairs| decomposer.decompose(&ring_q, c).inner_product(ring_qp, key);
     let image = |image: &Option<Term>| {
         let [first, second] = element.map(|part| times_special(ring_qp, part));
         let Some(Term { key, automorphism }) = image else { return [first, second] };

@@ -203,7 +203,7 @@ fn a_switched_product_is_divided_once() {
             whole.scaled_product(&ScaledProduct::new(&whole, limbs.clone(), auxiliary.clone(), t), &found);
         let found = whole.switched_product(&switched, &decomposer, &key, &found);
 
-        let sums = ring_qp.inner_product_with_key(&ring.decompose(&third, &decomposer), &key);
+        let sums = decomposer.decompose(&ring, &third).inner_product(&ring_qp, &key);
         let sums = sums.map(|sum| coefficients(&ring_qp, &ring_qp.intt(sum)));
         let [first, second, _] = sum_of_tensors(&bring(factors, &q, &b));
         let kept_ring = whole.window(FIRST..FIRST + kept);

@@ -147,7 +147,7 @@ fn what_is_raised_from_a_secret_is_secret() {
     assert!(whole.raise(&secret).is_secret());
     let divide = DivideRound::new(&whole, &[0, 1, 2], 3..10);
     let public = whole.window(3..5).zero();
-    let [first, second] = whole.raise_and_switch([&secret, &public], &divide, &KeyPairs::zero(&whole, 1));
+    let [first, second] = whole.raise_and_switch([&secret, &public], &divide, &whole.zero_key(1));
     assert!(first.is_secret() && second.is_secret());
 }
 
@@ -157,5 +157,5 @@ fn a_key_without_the_special_primes_is_a_bug() {
     let whole = oracle::ring(16, &BITS);
     let divide = DivideRound::new(&whole, &[0, 1, 2], 3..10);
     let c = whole.window(3..4).zero();
-    let _ = whole.raise_and_switch([&c, &c], &divide, &KeyPairs::zero(&whole.window(1..10), 1));
+    let _ = whole.raise_and_switch([&c, &c], &divide, &whole.window(1..10).zero_key(1));
 }

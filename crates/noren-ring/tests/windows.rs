@@ -38,7 +38,7 @@ fn everything(whole: &Ring, used: Range<usize>, decomposer: &Decomposer, limbs: 
     let divide = DivideRound::new(whole, &special, ring_q.range());
     let switch = KeySwitch { terms: &terms, moved: Some(&b), added: [Some(Operand::from(&a)), None], divide: &divide };
 
-    let made = ring_q.decompose(&c, decomposer);
+    let made = decomposer.decompose(&ring_q, &c);
     let giants = [
         GiantStep { rotation: None, terms: vec![(0, &f), (1, &g)] },
         GiantStep { rotation: Some((&keys[1], &map)), terms: vec![(1, &f)] },
@@ -87,7 +87,7 @@ fn limbs_that_are_not_cut_are_refused() {
     let whole = oracle::ring(16, &BITS);
     let decomposer = Decomposer::new(&whole, Gadget::within(&[49.0; 4], LISTED, 1, 2).expect("digits"));
     let ring_q = whole.window(LISTED..LISTED + 5);
-    let _ = ring_q.decompose(&ring_q.zero(), &decomposer);
+    let _ = decomposer.decompose(&ring_q, &ring_q.zero());
 }
 
 #[test]

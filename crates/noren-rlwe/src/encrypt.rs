@@ -15,6 +15,7 @@ use crate::keygen::{error, error_coefficients, masked};
 use crate::keys::{PublicKey, SecretKey};
 use crate::security;
 use crate::streams::Purpose;
+use crate::words::seed_of_residues;
 
 /// Encrypts plaintexts, each with fresh randomness.
 ///
@@ -69,7 +70,7 @@ impl<'a> Encryptor<'a> {
     pub fn encrypt(&self, plaintext: &Plaintext) -> Result<Ciphertext> {
         let ring = self.ring(plaintext)?;
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
-        let seed = self.seed.derive_for(&call.to_string(), &residues(&ring, &ring.on_host(&plaintext.poly)));
+        let seed = seed_of_residues(&self.seed, &call.to_string(), &[], &telling(&ring), &[&plaintext.poly]);
         match self.key {
             Key::Public(key) => Ok(with_public(&ring, key, &seed, &plaintext.poly)),
             Key::Secret(key) => {
@@ -97,10 +98,11 @@ impl<'a> Encryptor<'a> {
     }
 }
 
-/// The residues of a message that tell it from others: modulo the first two primes, whose product no difference of messages
+/// The ring whose residues of a message tell it from others: that of the first two primes, whose product no difference of messages
 /// reaches.
-fn residues<'a>(ring: &Ring, m: &'a Poly<Eval>) -> Vec<&'a [u64]> {
-    ring.rows(m).take(2).collect()
+fn telling(ring: &Ring) -> Ring {
+    let range = ring.range();
+    ring.window(range.start..range.end.min(range.start + 2))
 }
 
 fn with_public(ring: &Ring, key: &PublicKey, seed: &Seed, m: &Poly<Eval>) -> Ciphertext {

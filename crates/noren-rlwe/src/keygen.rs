@@ -21,6 +21,7 @@ use crate::security::{self, SecretDistribution};
 use crate::shape::KeyShape;
 use crate::streams::Purpose;
 use crate::switching::Switching;
+use crate::words::has_zero_limb;
 
 /// The keys of one owner.
 pub struct Keys {
@@ -235,7 +236,7 @@ impl KeyGenerator {
         let seed = own.derive("uniform");
         let special = switching.special_residues(limbs);
         let digits = switching.decomposer().gadget().digits_at(limbs);
-        let mut pairs = KeyPairs::zero(&ring, digits.len());
+        let mut pairs = ring.zero_key(digits.len());
         for (j, digit) in digits.into_iter().enumerate() {
             let a = digit_half(&ring, &seed, j);
             let mut b = masked(&ring, error(&ring, &own, &format!("error/{j}")), &a, to);
@@ -311,12 +312,10 @@ fn draw(n: usize, distribution: SecretDistribution, xof: &mut Xof) -> Zeroizing<
 
 /// Refuses a public key that hides a message in no limb, or not in all: its half b is zero modulo some prime.
 pub(crate) fn check_public(ring: &Ring, b: &Poly<Eval>) -> Result<()> {
-    let hides = |limb: &[u64]| limb.iter().any(|&x| x != 0);
-    if ring.to_words(b).chunks_exact(ring.degree()).all(hides) {
-        Ok(())
-    } else {
-        Err(Error::ZeroKey { key: "half b of the public key, in some limb or in all," })
+    if has_zero_limb(ring, b) {
+        return Err(Error::ZeroKey { key: "half b of the public key, in some limb or in all," });
     }
+    Ok(())
 }
 
 /// The secret key with these coefficients, which give it its identity.

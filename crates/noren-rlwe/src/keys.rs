@@ -164,7 +164,7 @@ impl KeySwitchKey {
     /// Bytes of the pairs in memory.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        size_of_val(self.pairs.words()) as u64
+        self.pairs.bytes() as u64
     }
 
     /// The key for ciphertexts of at most `limbs` limbs: a copy without the last limbs, and the digits that they alone have. It
@@ -184,7 +184,7 @@ impl KeySwitchKey {
         let switching = context.switching(self.shape)?;
         let digits = switching.decomposer().gadget().digits_at(limbs).len();
         let ring = switching.ring_qp(limbs);
-        let mut pairs = KeyPairs::zero(&ring, digits);
+        let mut pairs = ring.zero_key(digits);
         for digit in 0..digits {
             let [b, a] = ring.key_pair(&self.pairs, digit);
             ring.set_key_pair(&mut pairs, digit, [&b, &a]);

@@ -31,6 +31,7 @@
 //! | [`noise`] | noise predicted without the key, measured with it |
 //! | [`mapped`] | results of mapped files that have changed are refused |
 //! | [`torus`] | samples and keys over the torus: LWE, GLWE, GGSW |
+//! | `words` | words of elements outside of their rings |
 //! | [`wire`] | bytes for files and for the network |
 //! | [`resources`] | [`Resources`](resources::Resources): whether memory and disk suffice |
 //! | [`error`] | [`Error`](error::Error): the one error type that a user meets |
@@ -67,3 +68,5 @@ pub mod streams;
 pub mod switching;
 pub mod torus;
 pub mod wire;
+
+mod words;

@@ -11,6 +11,7 @@ use crate::ciphertext::Ciphertext;
 use crate::context::Context;
 use crate::keys::SecretKey;
 use crate::owner::{KeyId, Owner};
+use crate::words::seed_of_residues;
 
 /// The domain separator of seeds that follow from a secret key.
 const SECRET_CONTEXT: &str = "noren seed of a secret key, version 1";
@@ -103,10 +104,8 @@ pub fn seed_of_decryption(
     hasher.zeroize();
     let ring = context.ring_q(ciphertext.limbs());
     let shape = [ciphertext.parts().len() as u64, ciphertext.limbs() as u64];
-    let parts: Vec<_> = ciphertext.parts().iter().map(|part| ring.on_host(part)).collect();
-    let rows = parts.iter().flat_map(|part| ring.rows(part));
-    let hashed: Vec<&[u64]> = [&shape[..], words].into_iter().chain(rows).collect();
-    seed.derive_for(label, &hashed)
+    let parts: Vec<_> = ciphertext.parts().iter().collect();
+    seed_of_residues(&seed, label, &[&shape, words], &ring, &parts)
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {

@@ -3,9 +3,10 @@
 mod polynomial;
 mod samples;
 
+use noren_ring::handle::{DeviceKey, KeyHandle};
 use noren_ring::torus::control_table::ControlTable;
 use noren_ring::torus::device::TorusDevice;
-use noren_ring::torus::keys::{BootstrapKey, BootstrapRows, CircuitKey, CircuitRows, Controls, DeviceKey, Held};
+use noren_ring::torus::keys::{BootstrapKey, BootstrapRows, CircuitKey, CircuitRows, Controls};
 use noren_ring::torus::keys::{GlweSwitchKey, GlweSwitchRows, PackingKey};
 use noren_ring::torus::lwe::Lwe;
 use noren_ring::torus::packed_tables::PackedTables;
@@ -48,25 +49,25 @@ impl TorusDevice for Naive {
         1
     }
 
-    fn bootstrap_key(&self, _: &TorusRing, rows: &BootstrapRows) -> Held {
-        Held::new(Bootstrap { switch: LweSwitch::new(&rows.switch), rotation: Ggsw::new(&rows.rotation) })
+    fn bootstrap_key(&self, _: &TorusRing, rows: &BootstrapRows) -> KeyHandle {
+        KeyHandle::new(Bootstrap { switch: LweSwitch::new(&rows.switch), rotation: Ggsw::new(&rows.rotation) })
     }
 
-    fn circuit_key(&self, _: &TorusRing, rows: &CircuitRows) -> Held {
+    fn circuit_key(&self, _: &TorusRing, rows: &CircuitRows) -> KeyHandle {
         let shape = rows.rotation.shape.samples;
-        Held::new(Circuit {
+        KeyHandle::new(Circuit {
             rotation: Ggsw::new(&rows.rotation),
             trace: switches(shape, &rows.trace, trace::steps(shape.degree)),
             squares: switches(shape, &rows.square, shape.dimension),
         })
     }
 
-    fn packing_key(&self, _: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> Held {
-        Held::new(Trace(switches(shape, rows, trace::steps(shape.degree))))
+    fn packing_key(&self, _: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> KeyHandle {
+        KeyHandle::new(Trace(switches(shape, rows, trace::steps(shape.degree))))
     }
 
-    fn glwe_switch_key(&self, _: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> Held {
-        Held::new(GlweSwitch::new(shape, rows, 0))
+    fn glwe_switch_key(&self, _: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> KeyHandle {
+        KeyHandle::new(GlweSwitch::new(shape, rows, 0))
     }
 
     /// Rotates the table by the phase, modulo 2N, and extracts.
@@ -87,7 +88,7 @@ impl TorusDevice for Naive {
         (key, circuit): (&BootstrapKey, &CircuitKey),
         table: &ControlTable,
         samples: &[&Lwe],
-    ) -> Held {
+    ) -> KeyHandle {
         let (keys, circuit): (&Bootstrap, &Circuit) = (own(key.held()), own(circuit.held()));
         let (k, n) = (key.shape().dimension, key.shape().degree);
         let steps = |acc: Glwe, of: &[GlweSwitch], first: usize| {
@@ -114,7 +115,7 @@ impl TorusDevice for Naive {
             });
             bits.collect()
         };
-        Held::new(Bits(samples.iter().map(controls).collect()))
+        KeyHandle::new(Bits(samples.iter().map(controls).collect()))
     }
 
     fn download_controls(&self, controls: &Controls, digit: usize) -> Vec<u64> {
@@ -244,6 +245,6 @@ impl DeviceKey for Bits {
 ///
 /// # Panics
 /// If they are another device's.
-fn own<K: DeviceKey>(held: &Held) -> &K {
-    held.get().expect("keys are used on the device that holds them")
+fn own<K: DeviceKey>(handle: &KeyHandle) -> &K {
+    handle.get().expect("keys are used on the device that holds them")
 }

@@ -21,9 +21,6 @@ impl Window {
 
     pub(crate) fn compute(&self, operation: Operation) -> Limbs {
         let (kernels, start) = (self.engine().kernels(), self.range().start);
-        if let Operation::CoeffImage(a, automorphism) = operation {
-            return self.coeff_image(a, automorphism);
-        }
         let streams = self.limbs() * self.degree() >= STREAMED_WORDS;
         let add = if streams { Kernels::add_streamed } else { Kernels::add };
         let sub = if streams { Kernels::sub_streamed } else { Kernels::sub };
@@ -39,7 +36,6 @@ impl Window {
                     kernels.mul_scalar(out, &a.limb(limb)[range], q.shoup(residues[limb - start]), q);
                 }
                 Operation::Image(a, automorphism) => automorphism.map(kernels, a.limb(limb), range.start, out),
-                Operation::CoeffImage(..) => unreachable!("written by whole rows"),
             }
         });
         poly.into_limbs()

@@ -5,9 +5,6 @@ use noren_math::kernels::places::GROUP;
 use noren_math::modulus::Modulus;
 
 use crate::automorphism::{Automorphism, BLOCK};
-use crate::memory::Limbs;
-use crate::poly::{Coeff, Poly};
-use crate::window::Window;
 
 impl Automorphism {
     /// Writes the words from `start` on, a multiple of [`BLOCK`], of the image of the row `a` in evaluation form.
@@ -43,29 +40,5 @@ impl Automorphism {
         for (image, (&source, within)) in image.chunks_mut(block).zip(sources) {
             visit(image, &a[source as usize * block..][..block], within);
         }
-    }
-}
-
-impl Window {
-    /// `a(X^k)` in coefficient form: the definition, word by word, or by way of the evaluation form.
-    pub(super) fn coeff_image(&self, a: &Limbs, automorphism: &Automorphism) -> Limbs {
-        let image: Poly<Coeff> = self.build(a.is_secret(), |limb, out| {
-            let q = self.basis().modulus(limb);
-            if !self.index().is_power_of_two() {
-                let (kernels, transform) = (self.engine().kernels(), self.basis().transform(limb));
-                let mut values = self.engine().unset_rows(1, self.degree());
-                values.mark(a.is_secret());
-                let [values] = values.first_rows_mut();
-                values.copy_from_slice(a.limb(limb));
-                transform.forward(kernels, values);
-                automorphism.map(kernels, values, 0, out);
-                return transform.inverse(kernels, out);
-            }
-            for (i, &word) in a.limb(limb).iter().enumerate() {
-                let (image, negated) = self.index().coefficient_image(i, automorphism.k());
-                out[image] = if negated { q.neg(word) } else { word };
-            }
-        });
-        image.into_limbs()
     }
 }

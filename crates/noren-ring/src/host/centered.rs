@@ -3,8 +3,8 @@
 use noren_math::kernels::Kernels;
 
 use crate::basis::RnsBasis;
+use crate::engine::rows::Rows;
 use crate::host::convert::{BLOCK, block_of, weighted_sum};
-use crate::host::rows::Rows;
 use crate::poly::{Coeff, Poly};
 use crate::window::Window;
 

@@ -1,13 +1,16 @@
 //! Conversions between bases, a few rows at a time.
 
+use std::ops::Range;
+
 use noren_math::kernels::{Kernels, MAX_TERMS, WeightedRows, WeightedSum};
 use noren_math::modulus::Modulus;
 
 use crate::basis::RnsBasis;
-use crate::convert::{BaseConversion, BasisConverter};
-use crate::host::engine::Engine;
-use crate::host::rows::{LimbRow, Rows};
+use crate::convert::{BaseConversion, Conversion};
+use crate::engine::Engine;
+use crate::engine::rows::{LimbRow, Rows};
 use crate::poly::{Coeff, Domain, Poly};
+use crate::window::Window;
 
 /// Coefficients that are handled at once where several rows are read side by side: 8 KiB of each.
 pub(crate) const BLOCK: usize = 1 << 10;
@@ -16,13 +19,37 @@ pub(crate) const BLOCK: usize = 1 << 10;
 /// than the rows that then wait to be transformed take from the caches.
 pub(crate) const GROUP: usize = 4;
 
+/// Takes numbers from the primes of some limbs to those of others.
+///
+/// With `Q` the product of the sources q_i and `y_i = x (Q/q_i)^-1 mod q_i`, the sum of `y_i Q/q_i` is `x + e Q`; the
+/// exact conversion subtracts `v Q` with `v = round(sum y_i/q_i)`. Source: Halevi, Polyakov, Shoup, section 2, eprint
+/// 2018/117.
+#[derive(Debug)]
+pub struct BasisConverter {
+    whole: Window,
+    targets: Range<usize>,
+    conversion: BaseConversion,
+}
+
 impl BasisConverter {
+    /// Prepares the conversion from the limbs `sources` to the limbs `targets` of the whole list.
+    ///
+    /// # Panics
+    /// If `sources` is empty or repeats a limb, or a limb is not in the list.
+    #[must_use]
+    pub fn new(ring: &Window, sources: &[usize], targets: Range<usize>, conversion: Conversion) -> Self {
+        let whole = ring.whole();
+        let conversion = BaseConversion::new(whole.basis(), sources, targets.clone(), conversion);
+        Self { whole, targets, conversion }
+    }
+
     /// The numbers whose residues modulo the sources are those of `a`, modulo the targets. A limb that is a source too
     /// is copied.
     ///
     /// # Panics
     /// If `a` lacks a source.
-    pub(super) fn apply(&self, a: &Poly<Coeff>) -> Poly<Coeff> {
+    #[must_use]
+    pub fn apply(&self, a: &Poly<Coeff>) -> Poly<Coeff> {
         let (basis, engine) = (self.whole.basis(), self.whole.engine());
         let (sources, degree) = (self.conversion.sources(), self.whole.degree());
         let mut scaled = engine.unset_rows(sources.len(), degree);

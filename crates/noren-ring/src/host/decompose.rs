@@ -1,16 +1,25 @@
 //! Digits of an element (ModUp), a few limbs at a time.
 
 use crate::convert::BaseConversion;
-use crate::decompose::{Decomposer, Digits};
-use crate::host::engine::Engine;
-use crate::host::rows::{LimbRow, Rows};
+use crate::decompose::Decomposer;
+use crate::engine::Engine;
+use crate::engine::rows::{LimbRow, Rows};
+use crate::host::digits::Digits;
 use crate::operand::Operand;
 use crate::poly::{Coeff, Eval, Poly};
 use crate::window::Window;
 
 impl Decomposer {
-    /// The digits of `c`, an element modulo `Q_l = q_0 .. q_l`, over all primes of `P Q_l`.
-    pub(super) fn decompose(&self, ring_q: &Window, c: &Poly<Eval>) -> Digits {
+    /// The digits of `c`, an element modulo `Q_l = q_0 .. q_l`, over all primes of `P Q_l`, written down.
+    ///
+    /// `ring_q` is the window of `Q_l`; `c` may have more limbs. [`Ring::switch`](crate::ring::Ring::switch) never writes digits down.
+    ///
+    /// # Panics
+    /// If the ring does not start at q_0, has more limbs than the gadget cuts, or `c` lacks one of its limbs.
+    #[must_use]
+    pub fn decompose(&self, ring_q: &Window, c: &Poly<Eval>) -> Digits {
+        self.check(ring_q);
+        ring_q.check_covers(c);
         let lift = self.lift(ring_q, c.into());
         let ring_qp = self.ring_qp(ring_q);
         let mut polys: Vec<Poly<Eval>> = lift.conversions.iter().map(|_| ring_qp.unset(c.is_secret())).collect();

@@ -3,17 +3,18 @@
 use noren_math::kernels::mapped::MappedRow;
 use noren_math::ntt::general::order_of_roots;
 
-use crate::convert::BasisConverter;
-use crate::decompose::{Decomposer, Digits};
+use crate::decompose::Decomposer;
 use crate::device::{Change, Device, Direction, Operation, Upload};
 use crate::divide::DivideRound;
 use crate::error::Error;
+use crate::handle::KeyHandle;
+use crate::host::key::HostKey;
 use crate::images::Images;
 use crate::key::KeyPairs;
 use crate::matrix::Matrix;
 use crate::memory::Limbs;
 use crate::operand::Operand;
-use crate::poly::{Coeff, Eval, Poly};
+use crate::poly::{Eval, Poly};
 use crate::product::{Pairs, ScaledProduct};
 use crate::product_switch::SwitchedProduct;
 use crate::small::SmallPolynomials;
@@ -74,24 +75,32 @@ impl Device for Host {
         window.change(a, change);
     }
 
+    fn key(&self, window: &Window, digits: usize) -> KeyHandle {
+        HostKey::zero(window, digits)
+    }
+
+    fn map_key(&self, window: &Window, digits: usize, words: MappedRow) -> KeyHandle {
+        HostKey::mapped(window, digits, words)
+    }
+
+    fn set_key_pair(&self, key: &mut KeyPairs, digit: usize, pair: [&Poly<Eval>; 2]) {
+        key.set(digit, pair);
+    }
+
+    fn key_half(&self, window: &Window, key: &KeyPairs, digit: usize, half: usize) -> Poly<Eval> {
+        window.build(false, |limb, row| key.copy_row(digit, half, limb, row))
+    }
+
+    fn key_words<'a>(&self, key: &'a KeyPairs) -> Option<&'a [u64]> {
+        Some(key.words())
+    }
+
     fn gather(&self, window: &Window, operand: Operand) -> Poly<Eval> {
         window.gather(operand)
     }
 
-    fn convert(&self, converter: &BasisConverter, a: &Poly<Coeff>) -> Poly<Coeff> {
-        converter.apply(a)
-    }
-
     fn divide_round(&self, divide: &DivideRound, xs: Vec<Poly<Eval>>) -> Vec<Poly<Eval>> {
         divide.apply_all(xs)
-    }
-
-    fn decompose(&self, decomposer: &Decomposer, ring_q: &Window, c: &Poly<Eval>) -> Digits {
-        decomposer.decompose(ring_q, c)
-    }
-
-    fn inner_product(&self, ring_qp: &Window, digits: &Digits, key: &KeyPairs) -> [Poly<Eval>; 2] {
-        digits.inner_product(ring_qp, key)
     }
 
     fn switch(&self, decomposer: &Decomposer, ring_q: &Window, c: Operand, switch: &KeySwitch) -> [Poly<Eval>; 2] {

@@ -1,8 +1,8 @@
 //! Division by some of the primes, rounded, a few rows at a time.
 
 use crate::divide::DivideRound;
-use crate::host::engine::Engine;
-use crate::host::rows::{LimbRow, Rows};
+use crate::engine::Engine;
+use crate::engine::rows::{LimbRow, Rows};
 use crate::poly::{Eval, Poly};
 
 impl DivideRound {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use noren_math::kernels::mapped::MappedFile;
 
-use crate::host::rows::{LimbRow, Rows};
+use crate::engine::rows::{LimbRow, Rows};
 use crate::memory::Limbs;
 use crate::poly::{Domain, Poly};
 use crate::window::Window;

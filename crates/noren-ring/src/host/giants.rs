@@ -6,12 +6,13 @@ use noren_math::kernels::places::GROUP;
 use crate::automorphism::Automorphism;
 use crate::decompose::Decomposer;
 use crate::divide::DivideRound;
+use crate::engine::Engine;
+use crate::engine::rows::{LimbRow, Rows};
 use crate::host::convert::GROUP as GROUP_OF_LIMBS;
 use crate::host::decompose::Lift;
-use crate::host::engine::Engine;
-use crate::host::rows::{LimbRow, Rows};
+use crate::host::key::NEAR;
 use crate::host::source::{DigitRow, Source};
-use crate::key::{KeyPairs, NEAR};
+use crate::key::KeyPairs;
 use crate::poly::{Coeff, Eval, Poly};
 use crate::window::Window;
 

@@ -2,7 +2,7 @@
 
 use noren_math::kernels::Panel;
 
-use crate::host::rows::{LimbRow, Rows};
+use crate::engine::rows::{LimbRow, Rows};
 use crate::images::Images;
 use crate::small::SmallPolynomials;
 use crate::window::Window;

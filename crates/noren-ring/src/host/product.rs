@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use crate::convert::BaseConversion;
+use crate::engine::Engine;
+use crate::engine::rows::{LimbRow, Rows};
 use crate::host::convert::BLOCK;
-use crate::host::engine::Engine;
-use crate::host::rows::{LimbRow, Rows};
 use crate::memory::DeviceRows;
 use crate::poly::{Eval, Poly};
 use crate::product::{Pairs, ScaledProduct};

@@ -6,10 +6,11 @@ use noren_math::kernels::MAX_TERMS;
 
 use crate::device::Direction;
 use crate::divide::DivideRound;
+use crate::engine::Engine;
+use crate::engine::rows::Rows;
 use crate::host::convert::weighted_sum;
-use crate::host::engine::Engine;
-use crate::host::rows::Rows;
-use crate::key::{BLOCK, KeyPairs};
+use crate::key::KeyPairs;
+use crate::key_layout::BLOCK;
 use crate::poly::{Coeff, Eval, Poly};
 use crate::window::Window;
 

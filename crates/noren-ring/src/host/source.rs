@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use crate::decompose::Digits;
+use crate::engine::Engine;
+use crate::engine::rows::{LimbRow, Rows};
 use crate::host::convert::GROUP;
 use crate::host::decompose::Lift;
-use crate::host::engine::Engine;
-use crate::host::rows::{LimbRow, Rows};
+use crate::host::digits::Digits;
 use crate::operand::Operand;
 use crate::poly::Poly;
 

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::decompose::Decomposer;
 use crate::divide::DivideRound;
-use crate::host::engine::Engine;
-use crate::host::rows::LimbRow;
+use crate::engine::Engine;
+use crate::engine::rows::LimbRow;
 use crate::host::source::Source;
 use crate::host::sums::{Begin, Moved, Sums};
 use crate::host::switch::{Added, only};

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use noren_math::kernels::MAX_TERMS;
 
+use crate::engine::rows::{LimbRow, Rows};
 use crate::host::image_sets::PIECE;
-use crate::host::rows::{LimbRow, Rows};
 use crate::images::Images;
 use crate::poly::{Eval, Poly};
 use crate::small::SmallPolynomials;

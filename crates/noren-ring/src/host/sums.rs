@@ -7,10 +7,10 @@ use noren_math::kernels::{KeyRows, MAX_TERMS, MovedProducts};
 
 use crate::automorphism::Automorphism;
 use crate::decompose::Decomposer;
-use crate::host::engine::Engine;
-use crate::host::rows::{LimbRow, Rows};
+use crate::engine::Engine;
+use crate::engine::rows::{LimbRow, Rows};
 use crate::host::source::{DigitRow, Source};
-use crate::key::BLOCK;
+use crate::key_layout::BLOCK;
 use crate::poly::{Eval, Poly};
 use crate::switch::Term;
 use crate::window::Window;

@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use noren_math::modulus::ShoupFactor;
 
-use crate::decompose::{Decomposer, Digits};
+use crate::decompose::Decomposer;
 use crate::divide::DivideRound;
+use crate::engine::Engine;
+use crate::engine::rows::{LimbRow, Rows};
 use crate::host::convert::GROUP;
-use crate::host::engine::Engine;
-use crate::host::rows::{LimbRow, Rows};
+use crate::host::digits::Digits;
 use crate::host::source::Source;
 use crate::host::sums::{Begin, Moved, Sums, pair_rows};
 use crate::key::KeyPairs;
@@ -186,7 +187,15 @@ impl Added<'_> {
 
 impl Digits {
     /// `(sum_j d_j k_j0, sum_j d_j k_j1)` over the limbs of `ring_qp`, each sum reduced once.
-    pub(super) fn inner_product(&self, ring_qp: &Window, key: &KeyPairs) -> [Poly<Eval>; 2] {
+    ///
+    /// The digits and the key may have more limbs than the ring, and the key may have more pairs than there are digits.
+    ///
+    /// # Panics
+    /// If the key has fewer pairs, or the digits or the key lack a limb of the ring.
+    #[must_use]
+    pub fn inner_product(&self, ring_qp: &Window, key: &KeyPairs) -> [Poly<Eval>; 2] {
+        self.polys().iter().for_each(|digit| ring_qp.check_covers(digit));
+        key.check_covers(ring_qp, self.polys().len());
         let terms = [Term { key, automorphism: None }];
         only(Sums::new(ring_qp.clone(), Source::Made(self), vec![&terms], None).write())
     }

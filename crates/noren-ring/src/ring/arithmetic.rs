@@ -186,17 +186,6 @@ impl Ring {
         self.change(acc, Change::AddImage(a.as_limbs(), automorphism));
     }
 
-    /// `a(X^k)` in coefficient form: the definition, word by word.
-    ///
-    /// # Panics
-    /// If the automorphism is one of another index.
-    #[must_use]
-    pub fn automorphism_coeff(&self, a: &Poly<Coeff>, automorphism: &Automorphism) -> Poly<Coeff> {
-        self.check_covers(a);
-        self.check_index(automorphism);
-        self.compute(Operation::CoeffImage(a.as_limbs(), automorphism))
-    }
-
     fn compute<D: Domain>(&self, operation: Operation) -> Poly<D> {
         Poly::from_limbs(self.device().compute(self, operation))
     }

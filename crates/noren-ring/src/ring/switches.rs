@@ -1,13 +1,12 @@
 //! Key switches and all that is made of them, conversions, divisions and products of ciphertexts.
 
-use crate::convert::BasisConverter;
-use crate::decompose::{Decomposer, Digits};
+use crate::decompose::Decomposer;
 use crate::divide::DivideRound;
 use crate::images::Images;
 use crate::key::KeyPairs;
 use crate::matrix::{Matrix, Order};
 use crate::operand::Operand;
-use crate::poly::{Coeff, Domain, Eval, Poly};
+use crate::poly::{Domain, Eval, Poly};
 use crate::product::{Pairs, ScaledProduct};
 use crate::product_switch::SwitchedProduct;
 use crate::ring::Ring;
@@ -15,17 +14,6 @@ use crate::small::SmallPolynomials;
 use crate::switch::{KeySwitch, Term};
 
 impl Ring {
-    /// The numbers whose residues modulo the sources are those of `a`, modulo the targets. A limb that is a source too
-    /// is copied. Only the index and the device of this ring matter.
-    ///
-    /// # Panics
-    /// If `a` lacks a source.
-    #[must_use]
-    pub fn convert(&self, a: &Poly<Coeff>, converter: &BasisConverter) -> Poly<Coeff> {
-        check_limbs(a, converter.sources());
-        self.device().convert(converter, a)
-    }
-
     /// `round(x / D)`; `x` may be over any window that has the dropped and the kept limbs. Only the index and the
     /// device of this ring matter.
     ///
@@ -55,37 +43,10 @@ impl Ring {
         self.window(decomposer.ring_qp(self).range())
     }
 
-    /// The digits of `c`, an element modulo `Q_l = q_0 .. q_l`, over all primes of `P Q_l`.
-    ///
-    /// This ring is the window of `Q_l`; `c` may have more limbs. Digits that serve only once are better left to
-    /// [`Ring::switch`], which never writes them down.
-    ///
-    /// # Panics
-    /// If this ring does not start at q_0, has more limbs than the gadget cuts, or `c` lacks one of its limbs.
-    #[must_use]
-    pub fn decompose(&self, c: &Poly<Eval>, decomposer: &Decomposer) -> Digits {
-        decomposer.check(self);
-        self.check_covers(c);
-        self.device().decompose(decomposer, self, c)
-    }
-
-    /// `(sum_j d_j k_j0, sum_j d_j k_j1)` for digits `d_j` over the limbs of this ring, each sum reduced once.
-    ///
-    /// The digits and the key may have more limbs than the ring, and the key may have more pairs than there are digits.
-    ///
-    /// # Panics
-    /// If the key has fewer pairs, or the digits or the key lack a limb of the ring.
-    #[must_use]
-    pub fn inner_product_with_key(&self, digits: &Digits, key: &KeyPairs) -> [Poly<Eval>; 2] {
-        digits.polys().iter().for_each(|digit| self.check_covers(digit));
-        key.check_covers(self, digits.polys().len());
-        self.device().inner_product(self, digits, key)
-    }
-
     /// Switches `c`, an element over the limbs of this ring or more.
     ///
     /// # Panics
-    /// As [`Ring::decompose`]; if there is no term; if a key has fewer pairs than there are digits; if an operand
+    /// If this ring does not start at q_0, has more limbs than the gadget cuts, or `c` lacks one of its limbs; if there is no term; if a key has fewer pairs than there are digits; if an operand
     /// lacks a limb; or if an automorphism is one of another index.
     #[must_use]
     pub fn switch<'a>(

@@ -12,8 +12,7 @@ use noren_math::powerful::PowerfulBasis;
 
 use crate::device::Upload;
 use crate::error::Error;
-use crate::key::KeyPairs;
-use crate::poly::{Coeff, Domain, Eval, Poly};
+use crate::poly::{Coeff, Domain, Poly};
 use crate::ring::Ring;
 
 /// Wide integers are cut into parts of this many bits, small enough for the kernels.
@@ -197,36 +196,6 @@ impl Ring {
     pub fn to_centered_i128(&self, a: &Poly<Coeff>) -> Option<Vec<i128>> {
         self.check(a);
         self.centered_i128(&self.on_host(a))
-    }
-
-    /// A key over this ring with these pairs, one for each digit; each element may have more limbs.
-    ///
-    /// # Panics
-    /// As [`Ring::set_key_pair`].
-    #[must_use]
-    pub fn key(&self, pairs: &[[Poly<Eval>; 2]]) -> KeyPairs {
-        let mut key = KeyPairs::zero(self, pairs.len());
-        pairs.iter().enumerate().for_each(|(digit, pair)| self.set_key_pair(&mut key, digit, pair.each_ref()));
-        key
-    }
-
-    /// Sets the pair of a digit of a key over this ring's device; both elements may have more limbs than the key.
-    ///
-    /// # Panics
-    /// If there is no such digit, an element lacks a limb of the key, or one is secret.
-    pub fn set_key_pair(&self, key: &mut KeyPairs, digit: usize, pair: [&Poly<Eval>; 2]) {
-        let [first, second] = pair.map(|half| self.window(half.window()).on_host(half));
-        key.set(digit, [&first, &second]);
-    }
-
-    /// A copy of the pair of a digit of a key.
-    ///
-    /// # Panics
-    /// If there is no such digit.
-    #[must_use]
-    pub fn key_pair(&self, key: &KeyPairs, digit: usize) -> [Poly<Eval>; 2] {
-        let ring = self.window(key.ring().range());
-        [0, 1].map(|half| ring.upload(|limb, row| key.copy_row(digit, half, limb, row)))
     }
 
     /// An element whose rows the host writes, a range at a time.

@@ -2,9 +2,12 @@
 
 use std::fmt;
 
-use crate::host::torus::bootstrap::Bootstrap;
+use noren_math::kernels::mapped::MappedRow;
+
+use crate::handle::KeyHandle;
 use crate::torus::control_table::ControlTable;
-use crate::torus::keys::{BootstrapKey, BootstrapRows, CircuitKey, CircuitRows, Controls, Held};
+use crate::torus::expanded::{BootstrapLayout, BootstrapWords};
+use crate::torus::keys::{BootstrapKey, BootstrapRows, CircuitKey, CircuitRows, Controls};
 use crate::torus::keys::{GlweSwitchKey, GlweSwitchRows, PackingKey};
 use crate::torus::lwe::Lwe;
 use crate::torus::packed_tables::PackedTables;
@@ -29,23 +32,30 @@ pub trait TorusDevice: fmt::Debug + Send + Sync {
     fn capacity(&self, ring: &TorusRing) -> usize;
 
     /// Holds the keys of a bootstrap, whose rows the host writes, in any order and several at a time.
-    fn bootstrap_key(&self, ring: &TorusRing, rows: &BootstrapRows) -> Held;
+    fn bootstrap_key(&self, ring: &TorusRing, rows: &BootstrapRows) -> KeyHandle;
 
-    /// Holds keys of a bootstrap that lie in a file as the host has them; `None` where a device has a memory of its
-    /// own.
-    fn mapped_key(&self, key: Bootstrap) -> Option<Held> {
+    /// Holds keys of a bootstrap that lie in a file: the numbers of the blind rotation and the words of the key switch, as many as
+    /// the layout has. `None` where a device does not compute with that form.
+    fn map_bootstrap_key(&self, ring: &TorusRing, layout: BootstrapLayout, words: [MappedRow; 2]) -> Option<KeyHandle> {
+        let _ = (ring, layout, words);
+        None
+    }
+
+    /// The numbers and words of keys of a bootstrap, as files of expanded keys have them. `None` where a device, or a key, has
+    /// another form.
+    fn bootstrap_words<'a>(&self, key: &'a BootstrapKey) -> Option<BootstrapWords<'a>> {
         let _ = key;
         None
     }
 
     /// Holds the keys of circuit bootstrapping.
-    fn circuit_key(&self, ring: &TorusRing, rows: &CircuitRows) -> Held;
+    fn circuit_key(&self, ring: &TorusRing, rows: &CircuitRows) -> KeyHandle;
 
     /// Holds the keys of all steps of a trace.
-    fn packing_key(&self, ring: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> Held;
+    fn packing_key(&self, ring: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> KeyHandle;
 
     /// Holds the key of one key switch, the first one of the rows.
-    fn glwe_switch_key(&self, ring: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> Held;
+    fn glwe_switch_key(&self, ring: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> KeyHandle;
 
     /// [`TorusServer::bootstrap`](crate::torus::server::TorusServer::bootstrap).
     fn bootstrap(&self, ring: &TorusRing, key: &BootstrapKey, jobs: &[(&Lwe, &Table)]) -> Vec<Vec<Lwe>>;
@@ -57,7 +67,7 @@ pub trait TorusDevice: fmt::Debug + Send + Sync {
         keys: (&BootstrapKey, &CircuitKey),
         table: &ControlTable,
         samples: &[&Lwe],
-    ) -> Held;
+    ) -> KeyHandle;
 
     /// [`TorusServer::download_controls`](crate::torus::server::TorusServer::download_controls).
     fn download_controls(&self, controls: &Controls, digit: usize) -> Vec<u64>;

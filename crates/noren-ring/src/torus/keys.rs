@@ -1,22 +1,9 @@
 //! Keys and encrypted bits in the memory of a device, as handles.
 
-use std::any::Any;
-use std::fmt;
-
 use noren_math::torus::gadget::Gadget;
 
+use crate::handle::KeyHandle;
 use crate::torus::shape::{GlweShape, RotationShape};
-
-/// Keys or encrypted bits in the memory of a device. A [`TorusDevice`](crate::torus::device::TorusDevice) makes them,
-/// and finds its own type again by [`Held::get`].
-pub trait DeviceKey: Any + fmt::Debug + Send + Sync {
-    /// How many bytes they take.
-    fn bytes(&self) -> usize;
-}
-
-/// A handle of what a device holds.
-#[derive(Debug)]
-pub struct Held(Box<dyn DeviceKey>);
 
 /// The rows of GGSW samples of the bits of a short secret.
 ///
@@ -92,7 +79,7 @@ macro_rules! handles {
         #[derive(Debug)]
         pub struct $name {
             pub(crate) shape: GlweShape,
-            pub(crate) held: Held,
+            pub(crate) held: KeyHandle,
         }
 
         impl $name {
@@ -104,7 +91,7 @@ macro_rules! handles {
 
             /// The handle of the key on its device.
             #[must_use]
-            pub const fn held(&self) -> &Held {
+            pub const fn held(&self) -> &KeyHandle {
                 &self.held
             }
         }
@@ -128,27 +115,7 @@ pub struct Controls {
     pub(crate) shape: RotationShape,
     pub(crate) digits: usize,
     pub(crate) bits: usize,
-    pub(crate) held: Held,
-}
-
-impl Held {
-    /// The handle of these.
-    #[must_use]
-    pub fn new(key: impl DeviceKey) -> Self {
-        Self(Box::new(key))
-    }
-
-    /// What is held, if it is of a device with keys of type `K`.
-    #[must_use]
-    pub fn get<K: DeviceKey>(&self) -> Option<&K> {
-        (&*self.0 as &dyn Any).downcast_ref()
-    }
-
-    /// How many bytes it takes.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.0.bytes()
-    }
+    pub(crate) held: KeyHandle,
 }
 
 impl Controls {
@@ -172,7 +139,7 @@ impl Controls {
 
     /// What the device holds.
     #[must_use]
-    pub const fn held(&self) -> &Held {
+    pub const fn held(&self) -> &KeyHandle {
         &self.held
     }
 }

@@ -9,6 +9,7 @@
 //! | [`server`] | [`TorusServer`](server::TorusServer): the verbs of a server on a device |
 //! | [`device`] | [`TorusDevice`](device::TorusDevice): what can hold keys and bootstrap |
 //! | [`keys`] | [`BootstrapKey`](keys::BootstrapKey), [`CircuitKey`](keys::CircuitKey), [`Controls`](keys::Controls): GGSW samples and key switches in the memory of a device, as handles |
+//! | [`expanded`] | [`BootstrapLayout`](expanded::BootstrapLayout): the order of the numbers of keys in files and on the host |
 //! | [`ring`] | [`TorusRing`](ring::TorusRing): polynomials of degree N, with the threads and products of the host |
 //! | [`lwe`] | [`Lwe`](lwe::Lwe): samples of words |
 //! | [`shape`] | [`GlweShape`](shape::GlweShape), [`RotationShape`](shape::RotationShape) |
@@ -23,6 +24,7 @@
 pub mod control_table;
 pub mod device;
 pub mod exact;
+pub mod expanded;
 pub mod keys;
 pub mod lwe;
 pub mod packed_tables;

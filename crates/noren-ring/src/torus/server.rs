@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::host::torus::bootstrap::Bootstrap;
+use noren_math::kernels::mapped::MappedRow;
+
 use crate::torus::control_table::ControlTable;
 use crate::torus::device::TorusDevice;
+use crate::torus::expanded::{BootstrapLayout, BootstrapWords};
 use crate::torus::keys::{BootstrapKey, BootstrapRows, CircuitKey, CircuitRows, Controls};
 use crate::torus::keys::{GlweSwitchKey, GlweSwitchRows, PackingKey};
 use crate::torus::lwe::Lwe;
@@ -60,15 +62,26 @@ impl TorusServer {
         BootstrapKey { shape, held: self.device.bootstrap_key(&self.ring, rows) }
     }
 
-    /// Holds keys that lie in a file as the host has them; `None` where the device has a memory of its own.
+    /// Holds keys that lie in a file: the numbers of the blind rotation and the words of the key switch, two of them in a word of
+    /// 64 bits. `None` where the device does not compute with that form.
+    ///
+    /// They are not looked at: others than those of a key lead to wrong results, and to nothing worse.
     ///
     /// # Panics
-    /// If the degree is not that of the products.
+    /// If there are not as many as the layout has, or the degree is not that of the products.
     #[must_use]
-    pub fn mapped_key(&self, key: Bootstrap) -> Option<BootstrapKey> {
-        let shape = key.rotation().shape();
+    pub fn map_bootstrap_key(&self, layout: BootstrapLayout, words: [MappedRow; 2]) -> Option<BootstrapKey> {
+        let shape = layout.rotation.samples;
         assert_eq!(self.ring.product().degree(), shape.degree, "products of the degree of the samples");
-        Some(BootstrapKey { shape, held: self.device.mapped_key(key)? })
+        let needed = [layout.rotation_numbers(), layout.switch_words().map(|words| words / 2)];
+        assert_eq!(words.each_ref().map(|words| Some(words.len())), needed, "as many words as the layout has");
+        Some(BootstrapKey { shape, held: self.device.map_bootstrap_key(&self.ring, layout, words)? })
+    }
+
+    /// The numbers and words of a key, as files of expanded keys have them. `None` where the device, or the key, has another form.
+    #[must_use]
+    pub fn bootstrap_words<'a>(&self, key: &'a BootstrapKey) -> Option<BootstrapWords<'a>> {
+        self.device.bootstrap_words(key)
     }
 
     /// Holds the keys of circuit bootstrapping.

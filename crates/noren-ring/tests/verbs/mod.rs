@@ -3,7 +3,6 @@
 
 use noren_math::random::Seed;
 use noren_ring::automorphism::Automorphism;
-use noren_ring::convert::{BasisConverter, Conversion};
 use noren_ring::decompose::Decomposer;
 use noren_ring::divide::DivideRound;
 use noren_ring::engine::Engine;
@@ -11,7 +10,7 @@ use noren_ring::gadget::Gadget;
 use noren_ring::matrix::{GiantStep, Matrix, Order};
 use noren_ring::operand::{Operand, Sum};
 use noren_ring::parallel::Parallel;
-use noren_ring::poly::{Coeff, Domain, Eval, Poly};
+use noren_ring::poly::{Domain, Eval, Poly};
 use noren_ring::product::ScaledProduct;
 use noren_ring::product_switch::SwitchedProduct;
 use noren_ring::ring::Ring;
@@ -68,7 +67,7 @@ fn arithmetic(whole: &Ring, results: &mut Results) {
     ring.automorphism_add_assign(&mut acc, &a, &map);
     results.add("automorphism", [&ring.automorphism(&wide, &map), &acc], whole);
     let coefficients = ring.intt(a.clone());
-    results.add("intt, automorphism_coeff", [&coefficients, &ring.automorphism_coeff(&coefficients, &map)], whole);
+    results.add("intt", [&coefficients], whole);
     results.add("ntt", [&ring.ntt(ring.intt(b.clone()))], whole);
 
     let small: Vec<i64> = (0..ring.degree() as i64).map(|i| (i - 77) << 40).collect();
@@ -97,9 +96,6 @@ fn switches(whole: &Ring, results: &mut Results) {
     results.add("key pairs", keys.iter().flat_map(|key| whole.key_pair(key, 2)).collect::<Vec<_>>().iter(), whole);
     let gadget = Gadget::new(&[50.0, 36.0, 40.0, 45.0, 38.0, 36.0], SPECIAL, 3).expect("digits");
     let decomposer = Decomposer::new(whole, gadget);
-    let digits = ring.decompose(&a, &decomposer);
-    results.add("decompose", digits.polys(), whole);
-    results.add("inner product of digits", &whole.inner_product_with_key(&digits, &keys[0]), whole);
 
     let divide = &DivideRound::new(whole, &[0, 1, 7], SPECIAL..7);
     let special = &DivideRound::new(whole, &[0, 1], SPECIAL..8);
@@ -132,9 +128,6 @@ fn switches(whole: &Ring, results: &mut Results) {
         results.add("multiply_matrix", &ring.multiply_matrix([&a, &b], &decomposer, &matrix), whole);
     }
 
-    let coefficients: Poly<Coeff> = ring.intt(ring.restrict(&a));
-    let converted = whole.convert(&coefficients, &BasisConverter::new(whole, &[2, 3, 4], 0..8, Conversion::Exact));
-    results.add("convert", [&converted], whole);
     for limbs in [1, 2] {
         let low = whole.window(SPECIAL..SPECIAL + limbs);
         let parts = [low.restrict(&a), low.restrict(&b)];

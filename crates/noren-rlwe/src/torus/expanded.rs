@@ -2,10 +2,7 @@
 
 use std::borrow::Cow;
 
-use noren_math::torus::product::KEY_LAYOUT;
-use noren_ring::host::torus::blind_rotation::BlindRotation;
-use noren_ring::host::torus::bootstrap::Bootstrap;
-use noren_ring::host::torus::key_switch::{LINE_WORDS, LweSwitch};
+use noren_ring::torus::expanded::{BootstrapLayout, BootstrapWords};
 use noren_ring::torus::server::TorusServer;
 
 use crate::error::{Error, Result};
@@ -18,19 +15,12 @@ use crate::wire::expanded::MappedContainer;
 use crate::wire::reader::Reader;
 use crate::wire::writer::Writer;
 
-/// Four words: points of a block, groups that lie together, points of a group; and to what multiple of words rows of the key
-/// switch are filled up.
+/// Four words: [`BootstrapLayout::ORDER`].
 const LAYOUT: u16 = 0x0130;
 /// The spectra of all GGSW samples, each number the bits of an `f64`.
 const ROTATION: u16 = 0x0131;
 /// The rows of the key switch, two numbers to a word.
 const SWITCH: u16 = 0x0132;
-
-/// The orders in which words lie, which belong to this version.
-const fn layout() -> [u64; 4] {
-    let [block, groups, group] = KEY_LAYOUT;
-    [block, groups, group, LINE_WORDS as u64]
-}
 
 /// Two numbers to a word, the first in its lower half.
 fn pairs(numbers: &[u32]) -> Cow<'_, [u64]> {
@@ -43,20 +33,19 @@ fn pairs(numbers: &[u32]) -> Cow<'_, [u64]> {
 }
 
 impl ServerKeys {
-    /// Adds the sections of these keys as they lie in memory.
+    /// Adds the sections of these keys, which are of this server, as they lie in memory.
     ///
     /// # Errors
     /// [`Error::Parameters`] for keys of exact products or of another device than the host, which have no such form.
-    pub fn write_expanded<'a>(&'a self, writer: &mut Writer<'a>) -> Result<()> {
-        let refused = |name, found| {
-            Error::parameter(name, found, "products by transforms in f64 on the host: expand the compact keys there")
-        };
-        let key: &Bootstrap = self.bootstrap.held().get().ok_or_else(|| refused("device", "another than the host"))?;
-        let numbers = key.rotation().numbers().ok_or_else(|| refused("products", "exact"))?;
+    pub fn write_expanded<'a>(&'a self, server: &TorusServer, writer: &mut Writer<'a>) -> Result<()> {
+        let BootstrapWords { rotation, switch } = server.bootstrap_words(&self.bootstrap).ok_or_else(|| {
+            let found = if server.ring().product().is_exact() { "exact" } else { "those of another device" };
+            Error::parameter("products", found, "transforms in f64 on the host: expand the compact keys there")
+        })?;
         writer.bytes(KEY, self.owner.key.0.as_slice());
-        writer.words(LAYOUT, layout().to_vec());
-        writer.words(ROTATION, bytemuck::cast_slice(numbers));
-        writer.words(SWITCH, pairs(key.switch().words()));
+        writer.words(LAYOUT, BootstrapLayout::ORDER.to_vec());
+        writer.words(ROTATION, bytemuck::cast_slice(rotation));
+        writer.words(SWITCH, pairs(switch));
         Ok(())
     }
 
@@ -65,7 +54,7 @@ impl ServerKeys {
     /// # Errors
     /// [`Error::FileChanged`].
     pub fn check_file(&self) -> Result<()> {
-        check_unchanged(self.bootstrap.held().get().and_then(Bootstrap::file), "server keys")
+        check_unchanged(self.bootstrap.held().file(), "server keys")
     }
 
     /// Takes the sections of [`ServerKeys::write_expanded`] from a reader of this very container. The words stay where they are.
@@ -84,26 +73,27 @@ impl ServerKeys {
         reader: &mut Reader<'_>,
         container: &MappedContainer,
     ) -> Result<Self> {
-        let product = server.ring().product();
-        assert!(!product.is_exact(), "products by transforms");
+        assert!(!server.ring().product().is_exact(), "products by transforms");
         let owner = Owner { fingerprint: parameters.fingerprint(), key: KeyId(reader.take(KEY)?.array()?) };
         let section = reader.take(LAYOUT)?;
         let found: [u64; 4] = section.word_array()?;
-        if found != layout() {
-            let needed = format!("{:?}: expand the keys again", layout());
+        if found != BootstrapLayout::ORDER {
+            let needed = format!("{:?}: expand the keys again", BootstrapLayout::ORDER);
             return Err(section.value("the order of words", format!("{found:?}"), needed));
         }
-        let (shape, bits) = (parameters.rotation(), parameters.short_dimension());
+        let (rotation, bits) = (parameters.rotation(), parameters.short_dimension());
+        let layout = BootstrapLayout { rotation, bits, switch: parameters.switch_gadget() };
         let section = reader.take(ROTATION)?;
-        let rotation = BlindRotation::mapped(product, shape, bits, container.row(&section)?);
-        let words = section.words()?.len();
-        let rotation = rotation.ok_or_else(|| section.value("the numbers", words, "those of all GGSW samples"))?;
+        let (rotation, words) = (container.row(&section)?, section.words()?.len());
+        if layout.rotation_numbers() != Some(words) {
+            return Err(section.value("the numbers", words, "those of all GGSW samples"));
+        }
         let section = reader.take(SWITCH)?;
-        let dimensions = (parameters.dimension(), bits);
-        let switch = LweSwitch::mapped(dimensions, parameters.switch_gadget(), container.row(&section)?);
-        let words = section.words()?.len();
-        let switch = switch.ok_or_else(|| section.value("the words", words, "those of all rows of the key switch"))?;
-        let bootstrap = server.mapped_key(Bootstrap::new(switch, rotation)).ok_or_else(|| {
+        let (switch, words) = (container.row(&section)?, section.words()?.len());
+        if layout.switch_words().map(|numbers| numbers / 2) != Some(words) {
+            return Err(section.value("the words", words, "those of all rows of the key switch"));
+        }
+        let bootstrap = server.map_bootstrap_key(layout, [rotation, switch]).ok_or_else(|| {
             let needed = "the host: expand the compact keys for this device";
             Error::parameter("device", server.device().name(), needed)
         })?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use noren_math::kernels::mapped::{MappedFile, MappedRow};
-use noren_ring::key::{BLOCK, KeyPairs};
+use noren_ring::key_layout::{BLOCK, KeyLayout};
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
 
@@ -145,7 +145,7 @@ impl KeySwitchKey {
         let (ring, digits) = key_ring(context, shape, limbs)?;
         announce_start(context, shape, writer);
         writer.announce_words(LAYOUT, LAYOUT_WORDS);
-        writer.announce_words(PAIRS, KeyPairs::word_count(&ring, digits));
+        writer.announce_words(PAIRS, KeyLayout::new(&ring, digits).words());
         Ok(())
     }
 
@@ -153,7 +153,7 @@ impl KeySwitchKey {
     pub fn write_expanded<'a>(&'a self, context: &Context, writer: &mut Writer<'a>) {
         write_start(self, context, writer);
         writer.words(LAYOUT, vec![self.limbs as u64, BLOCK as u64]);
-        writer.words(PAIRS, self.pairs.words());
+        writer.words(PAIRS, context.ring().key_words(&self.pairs));
     }
 
     /// Takes the sections of [`KeySwitchKey::write_expanded`] from a reader of this very container. The words stay where they
@@ -173,13 +173,14 @@ impl KeySwitchKey {
         let (Start { shape, owner, from, seed }, limbs) = read_start(context, reader)?;
         let (ring, digits) = key_ring(context, shape, limbs)?;
         let section = reader.take(PAIRS)?;
-        let (row, found) = (container.row(&section)?, section.words()?.len());
-        let pairs = KeyPairs::mapped(&ring, digits, row);
-        let needed = || format!("{}, within the file", KeyPairs::word_count(&ring, digits));
-        let pairs = pairs.ok_or_else(|| section.value("the words of all pairs", found, needed()))?;
-        if check_residues && let Some(limb) = pairs.find_out_of_range() {
+        let (row, found, layout) = (container.row(&section)?, section.words()?.len(), KeyLayout::new(&ring, digits));
+        if found != layout.words() {
+            return Err(section.value("the words of all pairs", found, format!("{}, within the file", layout.words())));
+        }
+        if check_residues && let Some(limb) = layout.find_out_of_range(&ring, &row) {
             return Err(section.value("a residue", format!("above, in limb {limb}"), "below its prime"));
         }
+        let pairs = ring.map_key(digits, row).expect("as many words as the layout has");
         Ok(Self { pairs, shape, seed, limbs, owner, from })
     }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use noren_math::random::Seed;
 use noren_math::sample::GAUSSIAN_BOUND;
-use noren_ring::key::KeyPairs;
 use noren_ring::ring::Ring;
 
 use crate::context::Context;
@@ -133,7 +132,7 @@ impl Object for KeySwitchKey {
     fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
         write_start(self, context, writer);
         for (tag, digit) in (DIGIT..).zip(0..self.pairs.digits()) {
-            writer.key_half(tag, &self.pairs, digit, 0);
+            writer.key_half(tag, context.ring(), &self.pairs, digit, 0);
         }
     }
 
@@ -143,7 +142,7 @@ impl Object for KeySwitchKey {
         let (ring, digits) = key_ring(context, shape, limbs)?;
         let b = first.poly(&ring)?;
         // Only now, as the first digit was there in full: a length that is only claimed allocates nothing.
-        let mut pairs = KeyPairs::zero(&ring, digits);
+        let mut pairs = ring.zero_key(digits);
         ring.set_key_pair(&mut pairs, 0, [&b, &digit_half(&ring, &seed, 0)]);
         for (j, tag) in (0..digits).zip(DIGIT..).skip(1) {
             ring.set_key_pair(&mut pairs, j, [&reader.take(tag)?.poly(&ring)?, &digit_half(&ring, &seed, j)]);

@@ -68,6 +68,7 @@ enum Content<'a> {
         poly: &'a Poly<Eval>,
     },
     KeyHalf {
+        ring: Ring,
         pairs: &'a KeyPairs,
         digit: usize,
         half: usize,
@@ -133,12 +134,13 @@ impl<'a> Writer<'a> {
         self.push(tag, Content::Poly { ring, poly });
     }
 
-    /// Adds half 0 or 1 of the pair of a digit, as a polynomial over all limbs of the key.
+    /// Adds half 0 or 1 of the pair of a digit, as a polynomial over all limbs of the key, which is of a window of this ring.
     ///
     /// # Panics
     /// As [`Writer::bytes`]; later, while writing, if there is no such digit.
-    pub fn key_half(&mut self, tag: u16, pairs: &'a KeyPairs, digit: usize, half: usize) {
-        self.push(tag, Content::KeyHalf { pairs, digit, half });
+    pub fn key_half(&mut self, tag: u16, ring: &Ring, pairs: &'a KeyPairs, digit: usize, half: usize) {
+        let ring = ring.window(pairs.ring().range());
+        self.push(tag, Content::KeyHalf { ring, pairs, digit, half });
     }
 
     /// Adds numbers in `(-2^(bits-1), 2^(bits-1))`.
@@ -243,7 +245,7 @@ impl Content<'_> {
             Self::Bytes(bytes) => (Encoding::Bytes, bytes.len() as u64, 0),
             Self::Words(words) => (Encoding::Words, 8 * words.len() as u64, 0),
             Self::Poly { ring, .. } => describe_poly(ring, form),
-            Self::KeyHalf { pairs, .. } => describe_poly(pairs.ring(), form),
+            Self::KeyHalf { ring, .. } => describe_poly(ring, form),
             Self::Small { values, bits } => (Encoding::Small, small_len(values.len(), *bits), u64::from(*bits)),
             &Self::Announced { encoding, length, detail } => (encoding, length, detail),
         }
@@ -255,24 +257,14 @@ impl Content<'_> {
             Self::Bytes(bytes) => put(bytes),
             Self::Words(words) => put(&little_endian(words)),
             Self::Poly { ring, poly } => {
-                let mut packed = Vec::new();
-                let poly = ring.on_host(poly);
-                for (row, q) in ring.rows(&poly).zip(ring.moduli()) {
-                    write_row(row, q.bits(), form, &mut packed, put)?;
-                }
+                let mut packed = write_poly(ring, poly, form, put)?;
                 if secret {
                     packed.zeroize();
                 }
                 Ok(())
             }
-            Self::KeyHalf { pairs, digit, half } => {
-                let (ring, mut packed) = (pairs.ring(), Vec::new());
-                let mut row = vec![0; ring.degree()];
-                for (limb, q) in ring.range().zip(ring.moduli()) {
-                    pairs.copy_row(*digit, *half, limb, &mut row);
-                    write_row(&row, q.bits(), form, &mut packed, put)?;
-                }
-                Ok(())
+            Self::KeyHalf { ring, pairs, digit, half } => {
+                write_poly(ring, &ring.key_half(pairs, *digit, *half), form, put).map(drop)
             }
             Self::Small { values, bits } => {
                 let mut words: Vec<u64> = values.iter().map(|&value| value as u64 & ((1 << bits) - 1)).collect();
@@ -286,6 +278,20 @@ impl Content<'_> {
             Self::Announced { .. } => panic!("a section that was announced is written by a stream"),
         }
     }
+}
+
+/// Hands the bytes of the rows of a polynomial on; gives the memory of the last.
+fn write_poly(
+    ring: &Ring,
+    poly: &Poly<Eval>,
+    form: Form,
+    put: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<Vec<u8>> {
+    let (poly, mut packed) = (ring.on_host(poly), Vec::new());
+    for (row, q) in ring.rows(&poly).zip(ring.moduli()) {
+        write_row(row, q.bits(), form, &mut packed, put)?;
+    }
+    Ok(packed)
 }
 
 impl Form {

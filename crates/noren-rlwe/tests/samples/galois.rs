@@ -21,12 +21,12 @@ fn setup() -> (Setup, EvaluationKeys) {
     (setup, keys)
 }
 
-/// The image of what the ciphertext decrypts to, by the rule for coefficients.
+/// The image of what the ciphertext decrypts to.
 fn image(setup: &Setup, ciphertext: &Ciphertext, k: u32) -> Plaintext {
     let ring = setup.context.ring_q(ciphertext.limbs());
     let message = decrypt(&setup.context, &setup.secret, ciphertext).expect("one context").poly;
     let psi = Automorphism::new(ring.index(), k).expect("odd");
-    Plaintext { poly: ring.ntt(ring.automorphism_coeff(&ring.intt(message), &psi)) }
+    Plaintext { poly: ring.automorphism(&message, &psi) }
 }
 
 #[test]

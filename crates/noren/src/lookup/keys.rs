@@ -72,13 +72,8 @@ impl LookupKeys {
     /// How many bytes all keys take in memory.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        let rotations = self.sparse.automorphisms().map(|(_, key)| key_bytes(key)).sum::<u64>();
-        let relinearization = self.sparse.relinearization(1).map_or(0, |key| key_bytes(key));
-        rotations + relinearization + self.switches.iter().flatten().map(key_bytes).sum::<u64>()
+        let rotations = self.sparse.automorphisms().map(|(_, key)| key.bytes()).sum::<u64>();
+        let relinearization = self.sparse.relinearization(1).map_or(0, |key| key.bytes());
+        rotations + relinearization + self.switches.iter().flatten().map(KeySwitchKey::bytes).sum::<u64>()
     }
-}
-
-/// How many bytes a key takes in memory.
-fn key_bytes(key: &KeySwitchKey) -> u64 {
-    size_of_val(key.pairs().words()) as u64
 }

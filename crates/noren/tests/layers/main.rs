@@ -152,37 +152,40 @@ fn circles_are_found_through_faces() {
     assert_eq!(circles_of(&[("b.rs", "mod child;\nuse child::Child;\npub struct Parent(Child);"), child]), [2]);
 }
 
+/// The verbs of a ring that give or take words of elements.
+const WORD_VERBS: [&str; 7] =
+    [".from_words(", ".to_words(", ".from_rows(", ".try_from_fn(", ".on_host(", ".key_words(", "ring.rows("];
+
 #[test]
-fn schemes_see_no_words() {
+fn words_of_elements_end_at_rings() {
     let sources = sources();
-    let doors = [
-        "noren/src/schemes/ckks/encoder.rs",
-        "noren/src/schemes/ckks/wire.rs",
-        "noren/src/schemes/integers/encoder.rs",
-        "noren/src/schemes/integers/slot_matrix.rs",
-        "noren/src/schemes/integers/wire.rs",
-        "noren/src/schemes/tfhe/seeded.rs",
-        "noren/src/schemes/tfhe/wire.rs",
-        "noren/src/bootstrapping/wire.rs",
-        "noren/src/lookup/wire.rs",
-    ];
-    let files = below(&sources, "noren/src/").filter(|source| !doors.contains(&source.path.as_str()));
-    let places =
-        files.flat_map(|source| source.places(&["&[u64]", "&mut [u64]", "Vec<u64>", "from_words", "to_words"]));
-    assert_none(places.collect(), "words pass through the encoder and the wire alone");
+    let above = ["noren-rlwe/src/", "noren-files/src/", "noren/src/", "noren-cli/src/", "noren-py/src/"];
+    let files = above.iter().flat_map(|folder| below(&sources, folder));
+    let is_door = |path: &str| path == "noren-rlwe/src/words.rs" || path.starts_with("noren-rlwe/src/wire/");
+    let places = files.filter(|source| !is_door(&source.path)).flat_map(|source| source.places(&WORD_VERBS));
+    assert_none(places.collect(), "words of elements pass through noren_rlwe::words and the wire format alone");
+}
+
+#[test]
+fn the_interface_for_devices_knows_nothing_of_the_host() {
+    let sources = sources();
+    // `Ring::new` is on the host, where no other device is named.
+    let of_host = |path: &str| path.starts_with("noren-ring/src/host/") || path == "noren-ring/src/ring.rs";
+    let files = below(&sources, "noren-ring/src/").filter(|source| !of_host(&source.path));
+    let places = files.flat_map(|source| source.places(&["host::"]));
+    assert_none(places.collect(), "devices beside the host are behind the same interface");
 }
 
 /// The files of noren-ring whose public functions take or give words: for encoders, samplers and files; for keys and
 /// factors that lie in files; and for what a device shows the host.
-const DOORS: [&str; 4] = ["ring/words.rs", "key.rs", "small.rs", "device.rs"];
+const DOORS: [&str; 5] = ["ring/words.rs", "ring/keys.rs", "key_layout.rs", "small.rs", "device.rs"];
 
 /// The files of noren-ring whose words are those of samples over the torus, which are the host's: LWE samples,
 /// polynomials that an owner of a secret multiplies, tables, and samples that a server shows.
 const SAMPLES: [&str; 6] = ["lwe.rs", "polynomial.rs", "exact.rs", "product.rs", "control_table.rs", "server.rs"];
 
-/// The files above noren-ring that know how the host holds keys over the torus: in a file, and unpacked from light
-/// keys.
-const KEYS_OF_THE_HOST: [&str; 2] = ["noren-rlwe/src/torus/expanded.rs", "noren-rlwe/src/torus/light/keys.rs"];
+/// The file above noren-ring that computes with keys over the torus on the host: it unpacks light keys.
+const LIGHT_KEYS: &str = "noren-rlwe/src/torus/light/keys.rs";
 
 /// Lists of numbers, one for each prime, are no words of an element.
 const LISTS: [&str; 3] = ["moduli: &[u64]", "residues: &[u64]", "integer_residues(&self, x: i128) -> Vec<u64>"];
@@ -215,7 +218,7 @@ fn keys_over_the_torus_are_handles() {
     let sources = sources();
     let above = ["noren-rlwe/src/", "noren/src/", "noren-cli/src/", "noren-py/src/"];
     let files = above.iter().flat_map(|folder| below(&sources, folder));
-    let files = files.filter(|source| !KEYS_OF_THE_HOST.contains(&source.path.as_str()));
+    let files = files.filter(|source| source.path != LIGHT_KEYS);
     let places = files.flat_map(|source| source.places(&["host::torus"]));
     assert_none(places.collect(), "keys over the torus are held by a device");
 }

@@ -79,8 +79,8 @@ impl BlindRotation {
         Self { shape, bits, key }
     }
 
-    /// The key that lies in a file as [`BlindRotation::numbers`] gave it; `None` if there are not as many numbers, or products
-    /// are exact: what they need has no such form.
+    /// The key that lies in a file as [`BlindRotation::numbers`] gave it; `None` if products are exact: what they need has no such
+    /// form.
     ///
     /// The numbers are not looked at: others than those of a key lead to wrong results, and to nothing worse.
     ///
@@ -90,15 +90,8 @@ impl BlindRotation {
     pub fn mapped(product: &TorusProduct, shape: RotationShape, bits: usize, row: MappedRow) -> Option<Self> {
         assert_eq!(product.degree(), shape.samples.degree, "products of the degree of the samples");
         let (_, fft) = product.transforms();
-        let fits = row.len() == Self::number_count(shape, bits)?;
         let key = Key::Fourier(fft?.clone(), monomials(shape), Storage::Mapped(row));
-        fits.then_some(Self { shape, bits, key })
-    }
-
-    /// How many numbers a transformed key has; `None` if they are more than the address space holds.
-    #[must_use]
-    pub fn number_count(shape: RotationShape, bits: usize) -> Option<usize> {
-        shape.rows().checked_mul(shape.samples.words())?.checked_mul(shape.steps(bits))
+        Some(Self { shape, bits, key })
     }
 
     /// All numbers of the key, `[steps, ...]`, each step in the order of [`TorusFft::write_key`]; `None` where products are exact.

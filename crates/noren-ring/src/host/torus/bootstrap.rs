@@ -1,9 +1,6 @@
 //! The whole way of a sample through a bootstrap, for one sample or for many.
 
-use std::sync::Arc;
-
 use noren_math::kernels::aligned::AlignedVec;
-use noren_math::kernels::mapped::MappedFile;
 
 use crate::engine::Engine;
 use crate::host::torus::blind_rotation::{BlindRotation, Scratch};
@@ -45,12 +42,6 @@ impl Bootstrap {
     #[must_use]
     pub const fn rotation(&self) -> &BlindRotation {
         &self.rotation
-    }
-
-    /// The file, if the keys lie in one.
-    #[must_use]
-    pub fn file(&self) -> Option<&Arc<MappedFile>> {
-        self.rotation.file().or_else(|| self.switch.file())
     }
 
     /// Bootstraps each sample with its table: for each the outputs of the table, in their order.

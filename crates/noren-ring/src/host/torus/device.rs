@@ -1,8 +1,12 @@
 //! The verbs of [`Host`] over the torus.
 
+use std::sync::Arc;
+
 use noren_math::kernels::aligned::AlignedVec;
+use noren_math::kernels::mapped::{MappedFile, MappedRow};
 use noren_math::torus::matrix::Precision;
 
+use crate::handle::{DeviceKey, KeyHandle};
 use crate::host::Host;
 use crate::host::torus::blind_rotation::BlindRotation;
 use crate::host::torus::bootstrap::{BLOCK, Bootstrap};
@@ -14,7 +18,8 @@ use crate::host::torus::packing::pack_each;
 use crate::host::torus::trace::Trace;
 use crate::torus::control_table::ControlTable;
 use crate::torus::device::TorusDevice;
-use crate::torus::keys::{BootstrapKey, BootstrapRows, CircuitKey, CircuitRows, Controls, DeviceKey, GgswRows, Held};
+use crate::torus::expanded::{BootstrapLayout, BootstrapWords};
+use crate::torus::keys::{BootstrapKey, BootstrapRows, CircuitKey, CircuitRows, Controls, GgswRows};
 use crate::torus::keys::{GlweSwitchKey, GlweSwitchRows, PackingKey};
 use crate::torus::lwe::Lwe;
 use crate::torus::packed_tables::PackedTables;
@@ -36,29 +41,37 @@ impl TorusDevice for Host {
         BLOCK * ring.engine().threads()
     }
 
-    fn bootstrap_key(&self, ring: &TorusRing, rows: &BootstrapRows) -> Held {
+    fn bootstrap_key(&self, ring: &TorusRing, rows: &BootstrapRows) -> KeyHandle {
         let switch = rows.switch;
         let switch = LweSwitch::from_fn(ring.engine(), (switch.from, switch.to), switch.gadget, switch.write);
-        Held::new(Bootstrap::new(switch, rotation(ring, &rows.rotation)))
+        KeyHandle::new(Bootstrap::new(switch, rotation(ring, &rows.rotation)))
     }
 
-    fn mapped_key(&self, key: Bootstrap) -> Option<Held> {
-        Some(Held::new(key))
+    fn map_bootstrap_key(&self, ring: &TorusRing, layout: BootstrapLayout, words: [MappedRow; 2]) -> Option<KeyHandle> {
+        let [rotation, switch] = words;
+        let rotation = BlindRotation::mapped(ring.product(), layout.rotation, layout.bits, rotation)?;
+        let dimensions = (layout.rotation.samples.extracted(), layout.bits);
+        Some(KeyHandle::new(Bootstrap::new(LweSwitch::mapped(dimensions, layout.switch, switch), rotation)))
     }
 
-    fn circuit_key(&self, ring: &TorusRing, rows: &CircuitRows) -> Held {
+    fn bootstrap_words<'a>(&self, key: &'a BootstrapKey) -> Option<BootstrapWords<'a>> {
+        let key: &Bootstrap = own(key.held());
+        Some(BootstrapWords { rotation: key.rotation().numbers()?, switch: key.switch().words() })
+    }
+
+    fn circuit_key(&self, ring: &TorusRing, rows: &CircuitRows) -> KeyHandle {
         let shape = rows.rotation.shape.samples;
         let squares = (0..shape.dimension).map(|r| glwe_switch(ring, shape, &rows.square, r)).collect();
         let trace = whole_trace(ring, shape, &rows.trace, Precision::Exact);
-        Held::new(CircuitBootstrap::new(rotation(ring, &rows.rotation), trace, squares))
+        KeyHandle::new(CircuitBootstrap::new(rotation(ring, &rows.rotation), trace, squares))
     }
 
-    fn packing_key(&self, ring: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> Held {
-        Held::new(whole_trace(ring, shape, rows, Precision::Rounded))
+    fn packing_key(&self, ring: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> KeyHandle {
+        KeyHandle::new(whole_trace(ring, shape, rows, Precision::Rounded))
     }
 
-    fn glwe_switch_key(&self, ring: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> Held {
-        Held::new(glwe_switch(ring, shape, rows, 0))
+    fn glwe_switch_key(&self, ring: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> KeyHandle {
+        KeyHandle::new(glwe_switch(ring, shape, rows, 0))
     }
 
     fn bootstrap(&self, ring: &TorusRing, key: &BootstrapKey, jobs: &[(&Lwe, &Table)]) -> Vec<Vec<Lwe>> {
@@ -71,9 +84,9 @@ impl TorusDevice for Host {
         (key, circuit): (&BootstrapKey, &CircuitKey),
         table: &ControlTable,
         samples: &[&Lwe],
-    ) -> Held {
+    ) -> KeyHandle {
         let (key, circuit): (&Bootstrap, &CircuitBootstrap) = (own(key.held()), own(circuit.held()));
-        Held::new(HostControls(circuit.run(ring.engine(), key.switch(), table, samples)))
+        KeyHandle::new(HostControls(circuit.run(ring.engine(), key.switch(), table, samples)))
     }
 
     fn download_controls(&self, controls: &Controls, digit: usize) -> Vec<u64> {
@@ -111,6 +124,10 @@ impl TorusDevice for Host {
 impl DeviceKey for Bootstrap {
     fn bytes(&self) -> usize {
         self.rotation().bytes() + self.switch().bytes()
+    }
+
+    fn file(&self) -> Option<&Arc<MappedFile>> {
+        self.rotation().file().or_else(|| self.switch().file())
     }
 }
 
@@ -157,6 +174,6 @@ fn whole_trace(ring: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows, precis
 ///
 /// # Panics
 /// If they are another device's.
-fn own<K: DeviceKey>(held: &Held) -> &K {
-    held.get().expect("keys are used on the device that holds them")
+fn own<K: DeviceKey>(handle: &KeyHandle) -> &K {
+    handle.get().expect("keys are used on the device that holds them")
 }

@@ -9,10 +9,8 @@ use noren_math::torus::gadget::Gadget;
 
 use crate::engine::Engine;
 use crate::storage::Storage;
+use crate::torus::expanded::stride;
 use crate::torus::lwe::Lwe;
-
-/// Rows of a key start at multiples of this many words: a cache line.
-pub const LINE_WORDS: usize = 16;
 
 /// For how many coefficients of a long sample digits are made at a time.
 const COEFFICIENTS: usize = 16;
@@ -60,17 +58,15 @@ impl LweSwitch {
         Self { from, to, gadget, rows: Storage::Own(rows) }
     }
 
-    /// The key that lies in a file as [`LweSwitch::words`] gave it; `None` if there are not as many words.
+    /// The key that lies in a file as [`LweSwitch::words`] gave it.
     ///
     /// The words are not looked at: others than those of a key lead to wrong results, and to nothing worse.
     #[must_use]
-    pub fn mapped((from, to): (usize, usize), gadget: Gadget, row: MappedRow) -> Option<Self> {
-        let rows: Storage<u32> = Storage::Mapped(row);
-        let fits = rows.len() == from * gadget.levels() * stride(to);
-        fits.then_some(Self { from, to, gadget, rows })
+    pub fn mapped((from, to): (usize, usize), gadget: Gadget, row: MappedRow) -> Self {
+        Self { from, to, gadget, rows: Storage::Mapped(row) }
     }
 
-    /// All words of the key: rows (i, j) one after the other, each from its start to a multiple of [`LINE_WORDS`].
+    /// All words of the key: rows (i, j) one after the other, each filled up to whole cache lines.
     #[must_use]
     pub fn words(&self) -> &[u32] {
         &self.rows
@@ -176,8 +172,4 @@ impl Exponents {
         let corrected = i64::from(body[0]) - (error >> 1);
         Self { mask, body: corrected as u32 >> dropped }
     }
-}
-
-const fn stride(to: usize) -> usize {
-    (to + 1).next_multiple_of(LINE_WORDS)
 }

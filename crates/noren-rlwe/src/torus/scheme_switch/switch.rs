@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::keyswitch::{check_degree, switch_secret};
 use crate::torus::scheme_switch::keys::SwitchKeys;
 use crate::torus::scheme_switch::slices::{Slice, SlicedSample};
+use crate::words::{element_of_circle, write_on_circle};
 
 /// The sample over the torus, under Z, whose phase is that of the ciphertext over `q_0`, with the noise
 /// [`SwitchLaw::down`](crate::torus::scheme_switch::law::SwitchLaw::down).
@@ -36,12 +37,11 @@ pub fn down(
     if ciphertext.limbs() != 1 {
         return Err(Error::parameter("limbs", ciphertext.limbs(), "1, that of q_0: drop the others first"));
     }
-    let (ring, q) = (context.ring_q(1), parameters.rlwe().q()[0]);
+    let ring = context.ring_q(1);
     let mut sample = vec![0; parameters.sliced().words()];
     let (mask, body) = sample.split_at_mut(parameters.sliced().degree);
     for (out, part) in [body, &mut *mask].into_iter().zip(ciphertext.parts()) {
-        let words = ring.to_words(&ring.intt(part.clone()));
-        out.iter_mut().zip(words).for_each(|(out, x)| *out = to_circle(x, q));
+        write_on_circle(&ring, part, out);
     }
     mask.iter_mut().for_each(|word| *word = word.wrapping_neg());
     Ok(SlicedSample::from_words(large.glwe_switch(keys.down(), &sample), parameters.slices()))
@@ -94,43 +94,9 @@ pub fn up(context: &Context, slices: &[Slice], keys: &SwitchKeys) -> Result<Ciph
     let parameters = keys.parameters();
     parameters.rlwe().check_fingerprint(&context.parameters().fingerprint(), "the context")?;
     let sample = SlicedSample::join(slices, (parameters.slices(), parameters.torus().shape().degree))?;
-    let (ring, q) = (context.ring_q(1), parameters.rlwe().q()[0]);
+    let ring = context.ring_q(1);
     let (mask, body) = sample.words().split_at(parameters.sliced().degree);
-    let part = |words: &mut dyn Iterator<Item = u64>| {
-        let residues: Vec<u64> = words.map(|word| from_circle(word, q)).collect();
-        Ok::<_, Error>(ring.ntt(ring.from_words(&residues)?))
-    };
-    let parts = vec![part(&mut body.iter().copied())?, part(&mut mask.iter().map(|word| word.wrapping_neg()))?];
+    let turned = mask.iter().map(|word| word.wrapping_neg());
+    let parts = vec![element_of_circle(&ring, body.iter().copied())?, element_of_circle(&ring, turned)?];
     switch_secret(context, &Ciphertext::new(parts, keys.up().from()), keys.up())
-}
-
-/// `2^64 x / q`, rounded to the nearest word.
-const fn to_circle(x: u64, q: u64) -> u64 {
-    (((x as u128) << u64::BITS) + (q / 2) as u128).div_euclid(q as u128) as u64
-}
-
-/// `q x / 2^64`, rounded to the nearest residue, halves up.
-const fn from_circle(word: u64, q: u64) -> u64 {
-    let rounded = ((word as u128 * q as u128 + (1 << (u64::BITS - 1))) >> u64::BITS) as u64;
-    if rounded == q { 0 } else { rounded }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn residues_are_nearest_words_and_words_nearest_residues() {
-        for q in [97, (1 << 49) - 111, (1 << 50) - 27] {
-            let samples = (0..q).step_by(usize::try_from(q / 97).expect("small")).chain([q / 2, q / 2 + 1, q - 1]);
-            for x in samples {
-                let word = to_circle(x, q);
-                let distance = (i128::from(word) * i128::from(q) - (i128::from(x) << 64)).abs();
-                assert!(2 * distance <= i128::from(q), "{x} modulo {q}");
-                assert_eq!(from_circle(word, q), x);
-                assert_eq!(from_circle(word.wrapping_neg(), q), (q - x) % q);
-            }
-            assert_eq!(from_circle(u64::MAX, q), 0);
-        }
-    }
 }

@@ -3,6 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use noren_math::fft::FftTable;
+use noren_ring::device::Device;
+use noren_ring::host::Host;
 use noren_ring::parallel::Parallel;
 use noren_ring::poly::{Eval, Poly};
 use noren_rlwe::context as rlwe;
@@ -47,7 +49,21 @@ impl Context {
     /// # Errors
     /// As [`Context::with_threads`].
     pub fn with_parallel(parameters: Parameters, threads: Option<usize>, parallel: Parallel) -> Result<Self> {
-        let rlwe = rlwe::Context::with_parallel(parameters.rlwe().clone(), threads, parallel)?;
+        Self::on_device(parameters, threads, parallel, Arc::new(Host))
+    }
+
+    /// [`Context::with_parallel`] on a device: elements and keys lie in its memory, and it computes on them. Results do not depend on
+    /// it either.
+    ///
+    /// # Errors
+    /// As [`Context::with_threads`]; [`Error::Ring`] also for a ring that the device does not take.
+    pub fn on_device(
+        parameters: Parameters,
+        threads: Option<usize>,
+        parallel: Parallel,
+        device: Arc<dyn Device>,
+    ) -> Result<Self> {
+        let rlwe = rlwe::Context::on_device(parameters.rlwe().clone(), threads, parallel, device)?;
         let transforms = (0..parameters.rlwe().log_n()?).map(|_| OnceLock::new()).collect();
         Ok(Self(Arc::new(Inner { parameters, rlwe, transforms, imaginary_unit: OnceLock::new() })))
     }

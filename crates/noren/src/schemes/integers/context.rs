@@ -9,6 +9,8 @@ use noren_math::modulus::Modulus;
 use noren_math::ntt::table::NttTable;
 use noren_math::powerful::PowerfulBasis;
 use noren_math::prime::prime_power;
+use noren_ring::device::Device;
+use noren_ring::host::Host;
 use noren_ring::parallel::Parallel;
 use noren_rlwe::context as rlwe;
 use noren_rlwe::error::{Error, Result};
@@ -58,7 +60,16 @@ impl Context {
     /// # Errors
     /// [`Error::Ring`] if the rings or the threads cannot be made.
     pub fn with_threads(parameters: Parameters, threads: Option<usize>) -> Result<Self> {
-        let rlwe = rlwe::Context::with_parallel(parameters.rlwe().clone(), threads, Parallel::default())?;
+        Self::on_device(parameters, threads, Arc::new(Host))
+    }
+
+    /// [`Context::with_threads`] on a device: elements and keys lie in its memory, and it computes on them. Results do not depend on
+    /// it either.
+    ///
+    /// # Errors
+    /// As [`Context::with_threads`]; [`Error::Ring`] also for a ring that the device does not take.
+    pub fn on_device(parameters: Parameters, threads: Option<usize>, device: Arc<dyn Device>) -> Result<Self> {
+        let rlwe = rlwe::Context::on_device(parameters.rlwe().clone(), threads, Parallel::default(), device)?;
         let slots = match parameters.hypercube() {
             Some(cube) => {
                 let (_, r) =

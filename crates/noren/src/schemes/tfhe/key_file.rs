@@ -47,7 +47,7 @@ impl ServerKeyFile {
         let mut writer = Writer::new(Kind::TFHE_SERVER_KEYS, parameters.fingerprint(), Form::Raw);
         parameters.write(&(), &mut writer);
         writer.next_item();
-        keys.write_expanded(&mut writer)?;
+        keys.write_expanded(context.server(), &mut writer)?;
         file::make_atomically(to, Access::Default, |file| {
             writer.write_to(file).map_err(|source| Error::Io { path: path.to_owned(), source })?;
             keys.check_file()

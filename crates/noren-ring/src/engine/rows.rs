@@ -5,7 +5,7 @@ use std::sync::Arc;
 use noren_math::kernels::aligned::AlignedVec;
 use noren_math::kernels::mapped::{MappedFile, MappedRow};
 
-use crate::host::pool::Pool;
+use crate::engine::pool::Pool;
 use crate::memory::DeviceRows;
 use crate::storage::Storage;
 

@@ -1,4 +1,10 @@
-//! The engine of the host: the kernels, the threads and the memory.
+//! The engine: the kernels, the threads and the memory of this machine. The host computes with it, and whoever writes rows that are
+//! uploaded to another device.
+
+mod pool;
+pub(crate) mod rows;
+#[cfg(feature = "parallel")]
+mod threads;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,11 +14,11 @@ use std::sync::{Mutex, PoisonError};
 use noren_math::kernels::mapped::MappedRow;
 use noren_math::kernels::{Kernels, kernels};
 
-use crate::error::Error;
-use crate::host::pool::Pool;
-use crate::host::rows::{LimbRow, Rows};
+use crate::engine::pool::Pool;
+use crate::engine::rows::{LimbRow, Rows};
 #[cfg(feature = "parallel")]
-use crate::host::threads::Threads;
+use crate::engine::threads::Threads;
+use crate::error::Error;
 use crate::interrupt;
 use crate::parallel::Parallel;
 
