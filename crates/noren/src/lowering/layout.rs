@@ -184,7 +184,9 @@ impl Layout {
                 _ => return None,
             });
         }
-        Some(Self { dimensions: joined }.tidied())
+        // An axis that stands beside copies on both sides would lie in two places.
+        let is_single = |at: usize| joined[..at].iter().all(|d| d.axis.is_none() || d.axis != joined[at].axis);
+        (0..joined.len()).all(is_single).then(|| Self { dimensions: joined }.tidied())
     }
 
     /// For each address of a period the index of its element, or none for an address without one. Copies are elements.
@@ -287,6 +289,15 @@ mod tests {
         assert_eq!(table.joined(&column, KEEP), None);
         let spread = Layout { dimensions: vec![Dimension::without_axis(4, Fill::Copies), column.dimensions[0]] };
         assert_eq!(table.joined(&spread, KEEP), Some(table));
+    }
+
+    #[test]
+    fn vectors_along_different_dimensions_do_not_lie_side_by_side() {
+        let along_columns = Layout::of_axes(&[3], &[0], Fill::Zeros);
+        let along_rows =
+            Layout { dimensions: vec![Dimension::without_axis(4, Fill::Copies), along_columns.dimensions[0]] };
+        assert_eq!(along_columns.joined(&along_rows, KEEP), None);
+        assert_eq!(along_rows.joined(&along_columns, KEEP), None);
     }
 
     #[test]

@@ -408,7 +408,9 @@ impl Choice {
     /// A graph of a few operations on integers, which are exact, and all of its results.
     fn graph(&mut self) -> (Built, Vec<usize>) {
         let mut built = Built::new();
-        let shape: Vec<usize> = (0..=self.below(3)).map(|_| [1, 2, 3, 4, 5, 7, 9, 17][self.below(8)]).collect();
+        // Two extents, so that axes of one graph are often of one length.
+        let extents = [(); 2].map(|()| [1, 2, 3, 4, 5, 7, 9, 17][self.below(8)]);
+        let shape: Vec<usize> = (0..=self.below(3)).map(|_| extents[self.below(2)]).collect();
         let low = [-1.0, 1.0][self.below(2)];
         let mut results = vec![built.integers(&shape, low, 3.0), built.integers(&shape, -1.0, 1.0)];
         for _ in 0..3 + self.below(4) {
