@@ -20,7 +20,10 @@ pub fn one_hot(evaluator: &Evaluator, layout: &Layout, x: &Ciphertext, block: us
     let context = evaluator.context();
     let t = context.parameters().modulus().value();
     let indices: Vec<i64> = (0..layout.degree()).map(|slot| layout.index(block, slot) as i64).collect();
-    let difference = evaluator.sub_plain(x, &Encoder::new(context).encode(&indices)?)?;
+    let encoder = Encoder::new(context);
+    let indices =
+        context.kept(indices, |indices| Ok(encoder.prepare_addend(encoder.encode(indices)?, x.factor(), x.limbs())))?;
+    let difference = evaluator.sub_plain(x, &indices)?;
     let power = power(difference, t - 1, |a, b| evaluator.mul(a, b))?;
     evaluator.add_scalar(&evaluator.neg(&power)?, 1)
 }

@@ -1,6 +1,7 @@
 //! A context: parameters of exact integers with their rings and transforms.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::galois_ring::GaloisRing;
@@ -18,6 +19,7 @@ use noren_rlwe::galois;
 
 use crate::schemes::integers::grid::{RotationKeys, SlotGrid};
 use crate::schemes::integers::parameters::Parameters;
+use crate::schemes::integers::plaintext::Plaintext;
 
 /// Parameters with their rings and transforms. Cheap to clone, and shared between threads; one context serves BGV and BFV.
 #[derive(Clone)]
@@ -29,7 +31,12 @@ struct Inner {
     slots: Slots,
     /// That of a ring whose index is not a power of two.
     powerful: Option<PowerfulBasis>,
+    /// The last plaintexts that operations needed, with the values in their slots.
+    kept: Mutex<VecDeque<(Vec<i64>, Arc<Plaintext>)>>,
 }
+
+/// How many plaintexts are kept: the masks of both parts of a rotation for a matrix of 16 steps.
+const KEPT_PLAINTEXTS: usize = 32;
 
 /// The transform between slots and coefficients modulo t.
 enum Slots {
@@ -80,7 +87,7 @@ impl Context {
             None => Slots::None,
         };
         let powerful = (!parameters.has_rows()).then(|| PowerfulBasis::new(parameters.rlwe().index()));
-        Ok(Self(Arc::new(Inner { parameters, rlwe, slots, powerful })))
+        Ok(Self(Arc::new(Inner { parameters, rlwe, slots, powerful, kept: Mutex::default() })))
     }
 
     /// The parameters.
@@ -93,6 +100,26 @@ impl Context {
     #[must_use]
     pub fn rlwe(&self) -> &rlwe::Context {
         &self.0.rlwe
+    }
+
+    /// The plaintext of values that an operation needs whenever it runs, such as masks. It is made by `make`, unless it was kept.
+    pub(crate) fn kept(
+        &self,
+        values: Vec<i64>,
+        make: impl FnOnce(&[i64]) -> Result<Plaintext>,
+    ) -> Result<Arc<Plaintext>> {
+        let find = |kept: &VecDeque<(Vec<i64>, Arc<Plaintext>)>| {
+            kept.iter().find(|(known, _)| *known == values).map(|(_, plaintext)| plaintext.clone())
+        };
+        let lock = || self.0.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = find(&lock()) {
+            return Ok(known);
+        }
+        let made = Arc::new(make(&values)?);
+        let mut kept = lock();
+        kept.truncate(KEPT_PLAINTEXTS - 1);
+        kept.push_front((values, made.clone()));
+        Ok(made)
     }
 
     /// The basis in which coefficients of elements are small; `None` if it is that of powers of X.

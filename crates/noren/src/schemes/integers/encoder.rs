@@ -1,19 +1,14 @@
 //! Integers to plaintexts and back.
 
-use std::borrow::Cow;
-use std::sync::{Arc, OnceLock};
-
 use noren_math::kernels::kernels;
-use noren_ring::poly::{Eval, Poly};
-use noren_ring::ring::Ring;
 use noren_rlwe::error::{Error, Result};
 
-use crate::schemes::costs::factor_words;
 use crate::schemes::extent::Extent;
 use crate::schemes::integers::content::{Content, Encoding};
 use crate::schemes::integers::context::Context;
+use crate::schemes::integers::encryption::scaled;
 use crate::schemes::integers::error::IntegerError;
-use crate::schemes::integers::parameters::Parameters;
+use crate::schemes::integers::plaintext::Plaintext;
 
 /// Turns vectors of integers modulo t into plaintexts, and plaintexts into vectors.
 ///
@@ -32,138 +27,6 @@ use crate::schemes::integers::parameters::Parameters;
 #[derive(Clone)]
 pub struct Encoder {
     context: Context,
-}
-
-/// A polynomial modulo t, of which all levels can make use.
-#[derive(Clone)]
-pub struct Plaintext {
-    /// From `-t/2` to `t/2`.
-    pub(crate) coefficients: Arc<[i64]>,
-    /// See [`Plaintext::norms`].
-    norms: OnceLock<Norms>,
-    /// The content of the polynomial.
-    content: Content,
-    /// The same polynomial modulo the primes of some ring, or of a subring, for products.
-    pub(crate) prepared: Option<Poly<Eval>>,
-    pub(crate) parameters: Parameters,
-}
-
-/// How large a polynomial is.
-#[derive(Clone, Copy)]
-pub(crate) struct Norms {
-    /// `log2` of the root of the mean square of its values at the primitive roots of unity: for powers of two, of the sum of
-    /// the squares of all coefficients.
-    pub(crate) log2_norm: f64,
-    /// `log2` of the largest absolute value.
-    pub(crate) log2_max: f64,
-}
-
-/// The most bytes of a plaintext that was prepared as a factor of `limbs` limbs, whose rows are the same and repeat after `period`
-/// slots: its coefficients, and the factor.
-pub(super) fn factor_bytes(parameters: &Parameters, limbs: usize, period: usize) -> usize {
-    let degree = parameters.degree();
-    let words = if parameters.has_rows() { factor_words(degree, 2 * period) } else { degree };
-    let rows = limbs + parameters.rlwe().p().len();
-    rows.saturating_mul(words).saturating_add(degree).saturating_mul(size_of::<u64>())
-}
-
-impl Plaintext {
-    /// How it is encoded, and which slots are values.
-    #[must_use]
-    pub fn content(&self) -> Content {
-        self.content
-    }
-
-    /// The parameters.
-    #[must_use]
-    pub fn parameters(&self) -> &Parameters {
-        &self.parameters
-    }
-
-    /// The same plaintext, of which the first `length` slots are the vector; `None` for all slots of a period.
-    ///
-    /// # Errors
-    /// [`Error::Length`] for a length of 0 or above the slots.
-    pub fn with_length(mut self, length: Option<usize>) -> Result<Self> {
-        self.content = self.content.with_length(length, &self.parameters)?;
-        Ok(self)
-    }
-
-    /// The same plaintext, of which the caller knows that both rows are the same and repeat after `period` slots. A period
-    /// that is wrong makes products with matrices wrong.
-    ///
-    /// # Errors
-    /// [`Error::Length`] for what is no power of two up to n/2.
-    pub fn with_period(mut self, period: usize) -> Result<Self> {
-        self.content = self.content.with_period(period, &self.parameters)?;
-        Ok(self)
-    }
-
-    /// The same plaintext, of which the caller knows that the slots from each multiple of `stretch` on hold one number `stretch`
-    /// times, counted through both rows, as [lookups](crate::lookup) take them. A stretch that is wrong makes lookups wrong.
-    ///
-    /// # Errors
-    /// [`Error::Length`] for what is no power of two up to n, [`Error::Parameters`] for coefficients.
-    pub fn with_stretch(mut self, stretch: usize) -> Result<Self> {
-        self.content = self.content.with_stretch(stretch, &self.parameters)?;
-        Ok(self)
-    }
-
-    /// The polynomial in a ring: where it was prepared for it, without a transform.
-    ///
-    /// It may have more limbs than the ring.
-    pub(crate) fn in_ring(&self, ring: &Ring) -> Cow<'_, Poly<Eval>> {
-        match self.factor_in(ring) {
-            Cow::Borrowed(factor) if factor.degree() < ring.degree() => Cow::Owned(self.transformed(ring)),
-            poly => poly,
-        }
-    }
-
-    /// As [`Plaintext::in_ring`], or in a subring as a factor of sums of giant steps.
-    pub(crate) fn factor_in(&self, ring: &Ring) -> Cow<'_, Poly<Eval>> {
-        let (first, end) = (ring.range().start, ring.range().end);
-        match &self.prepared {
-            Some(poly) if poly.window().start <= first && end <= poly.window().end => Cow::Borrowed(poly),
-            _ => Cow::Owned(self.transformed(ring)),
-        }
-    }
-
-    /// In a ring, or in its subring of polynomials in a power of X if it is one of those.
-    fn transformed(&self, ring: &Ring) -> Poly<Eval> {
-        let gap = self.coefficients.len() / ring.degree();
-        let coefficients: Vec<i64> = self.coefficients.iter().step_by(gap).copied().collect();
-        ring.ntt(ring.from_signed(&coefficients))
-    }
-
-    /// How many words a row of it has as a factor: of polynomials in `X^g` every g-th coefficient counts, in rings that
-    /// have such a subring.
-    fn factor_words(&self) -> usize {
-        if !self.parameters.has_rows() {
-            return self.coefficients.len();
-        }
-        let nonzero = self.coefficients.iter().enumerate().filter(|(_, x)| **x != 0);
-        let gap = nonzero.fold(self.coefficients.len(), |gap, (i, _)| gap.min(1 << i.trailing_zeros().min(63)));
-        factor_words(self.coefficients.len(), self.coefficients.len() / gap)
-    }
-
-    pub(crate) fn new(parameters: &Parameters, coefficients: Vec<i64>, content: Content) -> Self {
-        let (coefficients, parameters) = (coefficients.into(), parameters.clone());
-        Self { coefficients, norms: OnceLock::new(), content, prepared: None, parameters }
-    }
-
-    /// How large it is. Calculated once, for products with ciphertexts: logarithms branch, and whoever predicts noise by the
-    /// polynomial tells it. What is only encrypted or decrypted has no norms.
-    pub(crate) fn norms(&self) -> Norms {
-        *self.norms.get_or_init(|| {
-            let ring = self.parameters.rlwe().index();
-            let squares = match ring.is_power_of_two() {
-                true => self.coefficients.iter().map(|&x| x as f64 * x as f64).sum(),
-                false => ring.mean_square(&self.coefficients),
-            };
-            let max = self.coefficients.iter().map(|x| x.unsigned_abs()).max().unwrap_or(0);
-            Norms { log2_norm: libm::log2(squares) / 2.0, log2_max: libm::log2(max as f64) }
-        })
-    }
 }
 
 impl Encoder {
@@ -272,7 +135,7 @@ impl Encoder {
     /// [`Error::ParameterMismatch`] if the plaintext was made with other parameters, [`Error::Parameters`] if t has no
     /// slots or the values are coefficients, [`IntegerError::NotANumber`] if a slot holds another element of `GR(p^r, d)`.
     pub fn decode(&self, plaintext: &Plaintext) -> Result<Vec<i64>> {
-        plaintext.content.check_slots()?;
+        plaintext.content().check_slots()?;
         if !self.context.parameters().has_rows() {
             let elements = self.decode_elements(plaintext)?;
             let elements = elements.chunks_exact(self.context.grid()?.degree()).enumerate();
@@ -303,7 +166,7 @@ impl Encoder {
     /// [`Error::ParameterMismatch`] if the plaintext was made with other parameters, [`Error::Parameters`] if the values are
     /// coefficients, or as [`Encoder::encode_elements`].
     pub fn decode_elements(&self, plaintext: &Plaintext) -> Result<Vec<i64>> {
-        plaintext.content.check_slots()?;
+        plaintext.content().check_slots()?;
         let grid = self.context.grid()?;
         let coefficients = self.decode_coefficients(plaintext)?.into_iter().map(i64::cast_unsigned);
         let coefficients: Vec<u64> = coefficients.collect();
@@ -369,7 +232,13 @@ impl Encoder {
         rlwe.ring().engine().map(factors, prepare).into_iter().collect()
     }
 
-    fn prepare_in(&self, plaintext: Plaintext, limbs: usize, special: bool) -> Result<Plaintext> {
+    /// The plaintext as it is added to ciphertexts of this factor and of so many limbs.
+    pub(crate) fn prepare_addend(&self, plaintext: Plaintext, factor: u64, limbs: usize) -> Plaintext {
+        let poly = scaled(&self.context, &plaintext.coefficients, factor, limbs);
+        plaintext.with_addend(factor, limbs, poly)
+    }
+
+    fn prepare_in(&self, mut plaintext: Plaintext, limbs: usize, special: bool) -> Result<Plaintext> {
         self.context.check(&plaintext.parameters, "the plaintext")?;
         let most = self.context.parameters().max_limbs();
         if !(1..=most).contains(&limbs) {
@@ -379,7 +248,8 @@ impl Encoder {
         let ring = if special { rlwe.ring_qp(limbs) } else { rlwe.ring_q(limbs) };
         let words = if special { plaintext.factor_words() } else { ring.degree() };
         let ring = if words < ring.degree() { rlwe.subring(words).window(ring.range()) } else { ring };
-        Ok(Plaintext { prepared: Some(plaintext.transformed(&ring)), ..plaintext })
+        plaintext.prepared = Some(plaintext.transformed(&ring));
+        Ok(plaintext)
     }
 
     /// Writes the coefficients, in `[-t/2, t/2]`, of the polynomial whose slot j holds `residue(j)`, for all n slots.

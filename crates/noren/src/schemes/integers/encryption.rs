@@ -16,10 +16,10 @@ use noren_rlwe::streams::Purpose;
 
 use crate::schemes::integers::content::Content;
 use crate::schemes::integers::context::Context;
-use crate::schemes::integers::encoder::Plaintext;
 use crate::schemes::integers::error::IntegerError;
 use crate::schemes::integers::noise::{Mode, Noise};
 use crate::schemes::integers::parameters::Parameters;
+use crate::schemes::integers::plaintext::Plaintext;
 use crate::schemes::integers::scheme::{Scheme, depth};
 
 /// An encrypted polynomial modulo t: `c_0 + c_1 s = (Q/t) f m + e` modulo Q, for the message m, a factor f and an error e.

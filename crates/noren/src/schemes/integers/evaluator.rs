@@ -17,10 +17,10 @@ use noren_rlwe::keys::EvaluationKeys;
 
 use crate::schemes::integers::content::Content;
 use crate::schemes::integers::context::Context;
-use crate::schemes::integers::encoder::Plaintext;
 use crate::schemes::integers::encryption::Ciphertext;
 use crate::schemes::integers::error::IntegerError;
 use crate::schemes::integers::noise::Noise;
+use crate::schemes::integers::plaintext::Plaintext;
 use crate::schemes::integers::scheme::Scheme;
 
 /// Evaluates on ciphertexts, with keys that decrypt nothing. Cheap to clone, and shared between threads.

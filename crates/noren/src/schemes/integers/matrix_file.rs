@@ -13,7 +13,7 @@ use noren_rlwe::wire::reader::Limits;
 use noren_rlwe::wire::writer::{Form, Writer};
 
 use crate::schemes::integers::context::Context;
-use crate::schemes::integers::encoder::Plaintext;
+use crate::schemes::integers::plaintext::Plaintext;
 use crate::schemes::integers::slot_matrix::SlotMatrix;
 
 /// An item for each factor: its polynomial modulo all primes, word by word.

@@ -14,7 +14,8 @@
 //! | `requirements` | [`Requirements`]: parameters from the operations that are wanted |
 //! | `context` | [`Context`]: parameters with their rings and transforms |
 //! | `keys` | [`KeyRequest`], [`Keys`]: all keys from one seed |
-//! | `encoder` | [`Encoder`], [`Plaintext`]: slots and coefficients |
+//! | `plaintext` | [`Plaintext`]: polynomials modulo t |
+//! | `encoder` | [`Encoder`]: slots and coefficients |
 //! | `encryption` | [`Encryptor`], [`Decryptor`], [`Ciphertext`] |
 //! | `grid` | slots of a ring whose index is not a power of two; [`RotationKeys`] |
 //! | `scheme` | [`Scheme`]: what one scheme has to say |
@@ -39,6 +40,7 @@ mod matrix_file;
 pub(crate) mod modulus;
 pub(crate) mod noise;
 pub(crate) mod parameters;
+pub(crate) mod plaintext;
 pub(crate) mod requirements;
 pub(crate) mod scheme;
 pub(crate) mod slot_matrix;
@@ -48,7 +50,7 @@ mod slots;
 
 pub use content::{Content, Encoding};
 pub use context::Context;
-pub use encoder::{Encoder, Plaintext};
+pub use encoder::Encoder;
 pub use encryption::{Ciphertext, Decryptor, Encryptor};
 pub use error::IntegerError;
 pub use evaluator::Evaluator;
@@ -58,6 +60,7 @@ pub use keys::{KeyRequest, Keys};
 pub use modulus::PlaintextModulus;
 pub use noise::{LOG2_FAILURE, Laws, Noise};
 pub use parameters::{Parameters, ParametersSpec};
+pub use plaintext::Plaintext;
 pub use requirements::Requirements;
 pub use scheme::Scheme;
 pub use slot_matrix::{Entries, SlotMatrix};

@@ -7,11 +7,12 @@ use noren_math::kernels::aligned::AlignedVec;
 use noren_rlwe::error::{Error, Result};
 
 use crate::schemes::integers::context::Context;
-use crate::schemes::integers::encoder::{Encoder, Plaintext};
+use crate::schemes::integers::encoder::Encoder;
 use crate::schemes::integers::grid::SlotGrid;
 use crate::schemes::integers::parameters::Parameters;
+use crate::schemes::integers::plaintext::Plaintext;
 
-/// What a giant step costs, in baby steps: a decomposition beside the inner product with the key.
+/// The cost of a giant step, in baby steps: a decomposition beside the inner product with the key.
 const GIANT_COST: usize = 4;
 
 /// The entries of a [`SlotMatrix`], row after row.

@@ -6,9 +6,10 @@ use noren_ring::engine::Engine;
 use noren_rlwe::error::Result;
 
 use crate::schemes::extent::Extent;
-use crate::schemes::integers::encoder::{self, Encoder, Plaintext};
+use crate::schemes::integers::encoder::Encoder;
 use crate::schemes::integers::encryption::Ciphertext;
 use crate::schemes::integers::evaluator::Evaluator;
+use crate::schemes::integers::plaintext::{self, Plaintext};
 use crate::schemes::integers::scheme::Scheme;
 use crate::schemes::slots::{Bounds, GiantStep, SlotEvaluator};
 
@@ -49,7 +50,7 @@ impl<S: Scheme> SlotEvaluator for Evaluator<S> {
     }
 
     fn factor_bytes(&self, operand: &Ciphertext<S>, period: usize) -> usize {
-        encoder::factor_bytes(operand.parameters(), operand.limbs(), period)
+        plaintext::factor_bytes(operand.parameters(), operand.limbs(), period)
     }
 
     fn add(&self, a: &Ciphertext<S>, b: &Ciphertext<S>) -> Result<Ciphertext<S>> {

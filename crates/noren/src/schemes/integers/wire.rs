@@ -17,10 +17,11 @@ use noren_rlwe::wire::writer::Writer;
 use crate::schemes::extent::{EXTENT_NEEDED, Extent};
 use crate::schemes::integers::content::{Content, Encoding};
 use crate::schemes::integers::context::Context;
-use crate::schemes::integers::encoder::{Encoder, Plaintext};
+use crate::schemes::integers::encoder::Encoder;
 use crate::schemes::integers::encryption::Ciphertext;
 use crate::schemes::integers::noise::Noise;
 use crate::schemes::integers::parameters::{Parameters, ParametersSpec};
+use crate::schemes::integers::plaintext::Plaintext;
 use crate::schemes::integers::scheme::Scheme;
 use crate::schemes::integers::slot_matrix::{Giant, SlotMatrix};
 use crate::schemes::summary::CiphertextSummary;
@@ -35,7 +36,7 @@ const COEFFICIENTS: u16 = 0x01;
 /// Plaintexts and ciphertexts: three words, the encoding (0 slots, 1 coefficients) with `log2` of the stretch times 2^8, the
 /// length (0 for all), the period.
 const CONTENT: u16 = 0x03;
-/// What `log2` of a stretch is multiplied by, beside the encoding.
+/// The factor of `log2` of a stretch, beside the encoding.
 const STRETCH: u64 = 1 << 8;
 /// Ciphertexts: one word, the factor.
 const FACTOR: u16 = 0x01;

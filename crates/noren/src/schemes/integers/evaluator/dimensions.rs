@@ -35,14 +35,14 @@ impl<S: Scheme> Evaluator<S> {
             let content = if exponents == [1] { a.content() } else { moved };
             return Ok(images.remove(0).holding(content));
         }
-        let encoder = Encoder::new(&self.context);
+        let (encoder, limbs) = (Encoder::new(&self.context), self.context.parameters().max_limbs());
         let mask = |slots: &[usize]| {
             let mut mask = vec![0; self.context.parameters().slots()];
             slots.iter().for_each(|&slot| mask[slot] = 1);
-            encoder.encode(&mask)
+            self.context.kept(mask, |mask| encoder.prepare(encoder.encode(mask)?, limbs))
         };
         let masks = moves.iter().map(|part| mask(&part.slots)).collect::<Result<Vec<_>>>()?;
-        let pairs: Vec<_> = images.iter().zip(&masks).collect();
+        let pairs: Vec<_> = images.iter().zip(masks.iter().map(|mask| &**mask)).collect();
         Ok(self.dot_plain(&pairs)?.holding(moved))
     }
 

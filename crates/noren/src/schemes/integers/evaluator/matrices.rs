@@ -6,11 +6,11 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::hoisting::{self, Order, sum_giant_steps};
 
 use crate::schemes::integers::content::Content;
-use crate::schemes::integers::encoder::Plaintext;
 use crate::schemes::integers::encryption::Ciphertext;
 use crate::schemes::integers::evaluator::Evaluator;
 use crate::schemes::integers::evaluator::products::sum_of_plain_products;
 use crate::schemes::integers::noise::Noise;
+use crate::schemes::integers::plaintext::Plaintext;
 use crate::schemes::integers::scheme::Scheme;
 use crate::schemes::slots::GiantStep;
 

@@ -9,10 +9,10 @@ use noren_rlwe::multiply::relinearize;
 use noren_rlwe::product::Factors;
 
 use crate::schemes::integers::content::Content;
-use crate::schemes::integers::encoder::Plaintext;
 use crate::schemes::integers::encryption::Ciphertext;
 use crate::schemes::integers::evaluator::{Evaluator, first};
 use crate::schemes::integers::noise::Noise;
+use crate::schemes::integers::plaintext::Plaintext;
 use crate::schemes::integers::scheme::{Scheme, relinearized};
 
 impl<S: Scheme> Evaluator<S> {

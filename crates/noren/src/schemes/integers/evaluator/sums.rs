@@ -5,9 +5,9 @@ use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::Result;
 use noren_rlwe::linear;
 
-use crate::schemes::integers::encoder::Plaintext;
 use crate::schemes::integers::encryption::{Ciphertext, scaled};
 use crate::schemes::integers::evaluator::{Evaluator, first};
+use crate::schemes::integers::plaintext::Plaintext;
 use crate::schemes::integers::scheme::Scheme;
 
 impl<S: Scheme> Evaluator<S> {
@@ -130,7 +130,8 @@ impl<S: Scheme> Evaluator<S> {
         self.check(a)?;
         self.check_plain(p)?;
         let content = a.content().sum(p.content())?;
-        let poly = scaled(&self.context, &p.coefficients, a.factor, a.limbs());
+        let known = p.addend(a.factor, a.limbs()).cloned();
+        let poly = known.unwrap_or_else(|| scaled(&self.context, &p.coefficients, a.factor, a.limbs()));
         let mut inner = a.inner.clone();
         op(self.context.rlwe(), &mut inner, &rlwe::Plaintext { poly })?;
         let rounding = self.context.parameters().laws().plain_rounding(a.limbs());
