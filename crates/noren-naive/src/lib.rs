@@ -10,14 +10,17 @@
 //! |---|---|
 //! | [`Naive`] | the verbs |
 //! | [`NaiveRows`] | rows of residues in the memory of the device |
+//! | [`Counting`] | a device that counts what another one does |
 
 #![forbid(unsafe_code)]
 
+mod counting;
 mod element;
 mod numbers;
 mod rows;
 mod torus;
 mod verbs;
 
+pub use counting::{Counting, Trace};
 pub use rows::NaiveRows;
 pub use verbs::Naive;

@@ -1,6 +1,9 @@
-//! One suite over all schemes and their twins in clear: the same operations and circuits give the same numbers.
+//! One suite over all schemes and their twins in clear: the same operations and circuits give the same numbers, and the same bytes
+//! on every device.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use noren::circuits::linear::LinearMap;
 use noren::circuits::polynomial::{Basis, Polynomial};
@@ -11,10 +14,15 @@ use noren::error::Error;
 use noren::schemes::clear::{ClearEvaluator, ClearIntegers, ClearVector};
 use noren::schemes::integers::{self, Scheme};
 use noren::schemes::slots::{GiantStep, Scalar, SlotEvaluator};
+use noren::wire::{Form, Object};
 use noren::{PublicKey, Security, Seed, bfv, bgv, ckks};
+use noren_naive::Naive;
+use noren_ring::device::Device;
+use noren_ring::host::Host;
+use noren_ring::parallel::Parallel;
 
 /// Slots of every vector.
-const SLOTS: usize = 512;
+const SLOTS: usize = 128;
 /// Multiplications that fresh vectors allow, at least.
 const LEVELS: usize = 4;
 /// The integers are those modulo t.
@@ -30,6 +38,11 @@ trait World {
     fn number(x: i64) -> Self::Number;
     fn vector(&self, values: &[i64]) -> Ciphertext<Self>;
     fn read(&self, x: &Ciphertext<Self>) -> Vec<i64>;
+
+    /// The ciphertext as it travels; nothing of numbers in clear.
+    fn bytes(&self, _: &Ciphertext<Self>) -> Vec<u8> {
+        Vec::new()
+    }
 
     fn numbers(values: &[i64]) -> Vec<Self::Number> {
         values.iter().map(|&x| Self::number(x)).collect()
@@ -99,16 +112,17 @@ struct Ckks {
 }
 
 impl Ckks {
-    fn new() -> Self {
+    fn on(device: impl Device + 'static) -> Self {
         let spec = ckks::ParametersSpec {
-            log_n: 10,
+            log_n: 8,
             log_q: [vec![50], vec![40; LEVELS]].concat(),
             log_p: vec![50; 2],
             log_scale: 40,
             security: Security::None,
             ..ckks::ParametersSpec::default()
         };
-        let context = ckks::Context::new(spec.build().unwrap()).unwrap();
+        let (parameters, device) = (spec.build().unwrap(), Arc::new(device));
+        let context = ckks::Context::on_device(parameters, None, Parallel::default(), device).unwrap();
         let request = ckks::KeyRequest { relinearization: true, rotations: rotations(), ..Default::default() };
         let keys = context.generate_keys(Seed::from_bytes([1; 32]), &request).unwrap();
         let ev = ckks::Evaluator::new(&context, keys.evaluation.clone()).unwrap();
@@ -143,6 +157,10 @@ impl World for Ckks {
         assert!(values.iter().all(|x| (x - x.round()).abs() < 0.1), "far from integers");
         values.iter().map(|x| x.round() as i64).collect()
     }
+
+    fn bytes(&self, x: &ckks::Ciphertext) -> Vec<u8> {
+        x.to_bytes(&self.context, Form::Packed)
+    }
 }
 
 struct Exact<S> {
@@ -152,16 +170,16 @@ struct Exact<S> {
 }
 
 impl<S: Scheme> Exact<S> {
-    fn new() -> Self {
+    fn on(device: impl Device + 'static) -> Self {
         let spec = bgv::ParametersSpec {
-            log_n: 10,
+            log_n: 8,
             plaintext_modulus: T,
             log_q: vec![36; LEVELS + 3],
             log_p: vec![48; 2],
             security: Security::None,
             ..bgv::ParametersSpec::default()
         };
-        let context = bgv::Context::new(spec.build().unwrap()).unwrap();
+        let context = bgv::Context::on_device(spec.build().unwrap(), None, Arc::new(device)).unwrap();
         let request = bgv::KeyRequest { relinearization: true, rotations: rotations(), ..Default::default() };
         let keys = context.generate_keys(Seed::from_bytes([1; 32]), &request).unwrap();
         let ev = integers::Evaluator::new(&context, keys.evaluation.clone()).unwrap();
@@ -198,6 +216,10 @@ impl<S: Scheme> World for Exact<S> {
         let (first, second) = both.split_at(SLOTS);
         assert_eq!(first, second, "both rows do the same");
         first.to_vec()
+    }
+
+    fn bytes(&self, x: &integers::Ciphertext<S>) -> Vec<u8> {
+        x.to_bytes(&self.context, Form::Packed)
     }
 }
 
@@ -244,14 +266,16 @@ fn turned(x: &[i64], steps: isize) -> Vec<i64> {
     (0..SLOTS).map(|j| x[(j + shift) % SLOTS]).collect()
 }
 
-/// Every operation of the contract, and circuits made of them.
-fn suite<W: World>(world: &W) {
+/// Every operation of the contract, and circuits made of them: their names and results.
+fn suite<W: World>(world: &W) -> Vec<(String, Vec<u8>)> {
+    let results = RefCell::new(Vec::new());
     let (ev, x, y) = (world.ev(), values(1), values(2));
     let (a, b) = (world.vector(&x), world.vector(&y));
     assert!(ev.level(&a) >= LEVELS && ev.slots(&a) == SLOTS, "{}", world.name());
     let check = |what: &str, found: noren::Result<Ciphertext<W>>, expected: &[i64]| {
         let found = found.unwrap_or_else(|error| panic!("{} {what}: {error}", world.name()));
         assert_eq!(world.read(&found), expected, "{} {what}", world.name());
+        results.borrow_mut().push((format!("{} {what}", world.name()), world.bytes(&found)));
         found
     };
     let n = W::number;
@@ -320,6 +344,14 @@ fn suite<W: World>(world: &W) {
     let at = |x: i64| coefficients.iter().rev().fold(0, |sum, c| sum * x + c);
     let polynomial = Polynomial::new(Basis::Power, W::numbers(&coefficients)).unwrap();
     check("polynomial", polynomial.evaluate(ev, &a), &each(&x, &x, |x, _| at(x)));
+    results.into_inner()
+}
+
+/// The suite on the host and on a device without its kernels.
+fn on_each_device<W: World>([host, naive]: [W; 2]) {
+    for ((what, host), (_, naive)) in suite(&host).into_iter().zip(suite(&naive)) {
+        assert!(!host.is_empty() && host == naive, "{what} on the naive device");
+    }
 }
 
 #[test]
@@ -330,22 +362,22 @@ fn twins_in_clear_calculate_as_written() {
 
 #[test]
 fn ckks_agrees_with_its_twin() {
-    suite(&Ckks::new());
+    on_each_device([Ckks::on(Host), Ckks::on(Naive)]);
 }
 
 #[test]
 fn bgv_agrees_with_its_twin() {
-    suite(&Exact::<bgv::Bgv>::new());
+    on_each_device([Exact::<bgv::Bgv>::on(Host), Exact::on(Naive)]);
 }
 
 #[test]
 fn bfv_agrees_with_its_twin() {
-    suite(&Exact::<bfv::Bfv>::new());
+    on_each_device([Exact::<bfv::Bfv>::on(Host), Exact::on(Naive)]);
 }
 
 #[test]
 fn polynomials_of_integers_wrap_around_the_modulus() {
-    let world = Exact::<bfv::Bfv>::new();
+    let world = Exact::<bfv::Bfv>::on(Host);
     let twin = ClearIntegers(bgv::PlaintextModulus::new(T).unwrap());
     let x: Vec<i64> = (0..SLOTS as i64).map(|j| j * 9973 % T as i64).collect();
     let coefficients: Vec<i64> = (0..12).map(|k| (k * 54321 + 7) % T as i64).collect();
