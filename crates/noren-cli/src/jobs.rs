@@ -92,7 +92,7 @@ impl Expansion<'_> {
     }
 }
 
-/// What serves files of this kind, in a table by kind.
+/// The entry of a table for files of this kind.
 pub(crate) fn of_kind<T: Copy>(table: &[(Kind, T)], kind: Kind) -> Option<T> {
     table.iter().find(|(of, _)| *of == kind).map(|&(_, serves)| serves)
 }

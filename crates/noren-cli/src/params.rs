@@ -67,7 +67,7 @@ struct Choose {
     wanted: Wanted,
 }
 
-/// What exact integers are asked for besides.
+/// Further options of exact integers.
 #[derive(Debug, Args)]
 struct Integers {
     /// Exact integers modulo T, by BFV or BGV, instead of numbers with a precision
@@ -103,7 +103,7 @@ fn chosen<S: Scheme>(requirements: &bfv::Requirements, slot_degree: Option<usize
     }
 }
 
-/// What both ways to parameters are asked for.
+/// Options of both ways to parameters.
 #[derive(Debug, Args)]
 struct Wanted {
     /// The security that is needed, in bits: none, 128, 192 or 256

@@ -98,7 +98,7 @@ pub enum Reason {
         "it was signed as that of another {what}: found {found}, needed: {needed}: it is no substitute for the other file"
     )]
     Purpose {
-        /// What differs: kind or owner.
+        /// The part that differs: kind or owner.
         what: &'static str,
         /// That in the signature, or in the file.
         found: String,

@@ -39,7 +39,7 @@ pub struct Signature {
 /// The hash of a file that is signed.
 pub struct Hash([u8; 64]);
 
-/// What a signature must say of a file, beside that its content was signed.
+/// The statements that a signature must make of a file, beside that its content was signed.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wanted<'a> {
     /// Whether the file may have been signed under another name.

@@ -50,7 +50,7 @@ pub(crate) struct PyThreeKeys {
 
 /// The class of a key in Python.
 pub(crate) trait KeyClass: PyClass + Sync {
-    /// What it holds.
+    /// The file that it holds.
     type File: File;
 
     /// The object with its bases, of which `key` is the first.
@@ -75,7 +75,7 @@ pub(crate) enum Source<'a> {
     Secret(&'a Path, Option<String>),
 }
 
-/// What methods of the bases ask of the class that they are called on.
+/// Questions of the methods of the bases to the class that they are called on.
 pub(crate) trait Reading: Sync {
     fn is(&self, class: &Bound<'_, PyType>) -> bool;
 

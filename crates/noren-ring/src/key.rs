@@ -22,7 +22,7 @@ pub struct KeyPairs {
 }
 
 impl KeyPairs {
-    /// What a device holds of pairs over `ring` for `digits` digits.
+    /// The handle of a device of pairs over `ring` for `digits` digits.
     pub(crate) fn new(ring: &Window, digits: usize, handle: KeyHandle) -> Self {
         Self { ring: ring.clone(), digits, handle }
     }

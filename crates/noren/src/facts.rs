@@ -1,4 +1,4 @@
-//! What containers tell without a key: one table of all kinds.
+//! Facts about containers that are read without a key: one table of all kinds.
 
 use noren_rlwe::error::Result;
 use noren_rlwe::keys::{KeyOutline, SecretKey};
@@ -21,7 +21,7 @@ use crate::schemes::{bfv, bgv, ckks, tfhe};
 use crate::switching;
 use SchemeParameters::{Ckks, Integers, Tfhe};
 
-/// What a container tells of its object without a key, and without parameters that are not in it. As JSON all but parameters
+/// The facts about the object of a container that are read without a key, and without parameters that are not in it. As JSON all but parameters
 /// and owner.
 ///
 /// # Examples
@@ -148,7 +148,7 @@ impl Facts {
     /// Those of bootstrapping keys, which [`BootstrapKeyFile::contents`] reads from a file one by one.
     ///
     /// # Errors
-    /// What the parameters refuse.
+    /// The refusal of the parameters.
     pub fn of_bootstrap_keys(contents: &Contents) -> Result<Self> {
         let key = |(kind, limbs): (String, usize)| KeyFacts { kind, level: limbs - 1, bytes: None };
         let evaluation_keys = contents.keys().map(key).collect();

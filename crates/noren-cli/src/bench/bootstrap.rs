@@ -31,7 +31,7 @@ pub(super) const PROGRAM: u64 = 100;
 const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
 const INCREMENT: u64 = 1_442_695_040_888_963_407;
 
-/// What messages are like.
+/// The numbers of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Messages {
     /// Complex numbers

@@ -79,7 +79,7 @@ impl FromStr for Set {
 /// A verb on rows, element by element.
 type Verb = fn(&Kernels, &mut [u64], &[u64], &[u64], &Modulus);
 
-/// What the entries of the matrix are.
+/// The entries of the matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Elements,

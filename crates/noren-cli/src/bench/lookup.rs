@@ -16,7 +16,7 @@ use crate::bench::run::Run;
 use crate::failure::Failure;
 use crate::machine;
 
-/// What is looked up, and how the table is multiplied with the numbers.
+/// The function, and how its table is multiplied with the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Method {
     /// The matrix at few limbs, under a sparse secret

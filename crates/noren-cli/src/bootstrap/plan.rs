@@ -15,7 +15,7 @@ use crate::describe::words::{available, bytes, count};
 use crate::failure::Failure;
 use crate::switching::plan as switching;
 
-/// What is to be bootstrapped.
+/// Options of a plan for bootstrapping.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
     pub(crate) preset: Preset,
@@ -49,7 +49,7 @@ pub(crate) struct Report {
     key_bytes: u64,
     matrix_bytes: u64,
     peak_bytes: u64,
-    /// What key generation holds.
+    /// The memory of key generation.
     keygen_bytes: u64,
     disk_bytes: u64,
     available_memory: Option<u64>,

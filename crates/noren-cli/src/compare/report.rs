@@ -8,7 +8,7 @@ use crate::compare::plot::Plot;
 #[derive(Serialize)]
 pub(super) struct Report {
     pub(super) title: String,
-    /// What was measured, where and how.
+    /// The measurements, with the machine and the method.
     pub(super) facts: Vec<(String, String)>,
     pub(super) sections: Vec<Section>,
 }

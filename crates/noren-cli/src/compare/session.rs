@@ -69,7 +69,7 @@ pub(super) fn measure(quick: bool, threads: &[usize], peers: &[Peer], console: &
     Ok(data)
 }
 
-/// What a program measures in a step, or why it does not.
+/// The record of a program in a step, or why there is none.
 fn records(mut command: Command, step: &Step, quick: bool, threads: &[usize]) -> Result<Vec<Record>, String> {
     let threads: Vec<String> = if step.single { &[1] } else { threads }.iter().map(usize::to_string).collect();
     command.args(step.options.iter().flat_map(|(name, value)| [*name, value]));

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::takes;
 
-/// What is to be looked up.
+/// Options of a plan for lookups.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted<'a> {
     /// What x and y are below.

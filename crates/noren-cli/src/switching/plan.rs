@@ -1,4 +1,4 @@
-//! What switching between CKKS and TFHE costs and risks, before any key exists.
+//! The cost and the risk of switching between CKKS and TFHE, before any key exists.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -35,7 +35,7 @@ pub(crate) struct Report {
     /// Of the file of keys between the secrets.
     switching_disk_bytes: u64,
     tables: Option<[usize; 2]>,
-    /// What searches in these tables need.
+    /// Keys and levels of searches in these tables.
     rotations: Vec<isize>,
 }
 

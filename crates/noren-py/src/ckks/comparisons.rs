@@ -9,7 +9,7 @@ use crate::ckks::operand::Operand;
 use crate::errors::MissingKeyError;
 
 impl PyEvaluator {
-    /// What switches to TFHE.
+    /// The switch to TFHE.
     fn switch(&self) -> PyResult<&SchemeSwitch> {
         self.switch.as_deref().ok_or_else(|| {
             MissingKeyError::new_err(

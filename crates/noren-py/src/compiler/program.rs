@@ -37,7 +37,7 @@ pub(crate) struct PyRunning(Server);
 /// For each output its elements in row-major order, and a bound on their error.
 type Results<'py> = (Vec<Bound<'py, PyArray1<f64>>>, Vec<f64>);
 
-/// What goes in, and what comes out.
+/// Inputs and outputs.
 type Signature = (Vec<(String, Vec<usize>, &'static str, f64, f64)>, Vec<(Vec<usize>, &'static str)>);
 
 #[pymethods]
@@ -141,7 +141,7 @@ impl PyProgram {
         (inputs.collect(), outputs.collect())
     }
 
-    /// What the function does, step by step, as JSON.
+    /// The steps of the function, as JSON.
     fn explain(&self, py: Python<'_>) -> PyResult<String> {
         let explanation = detached(py, || self.0.explain())?;
         serde_json::to_string(&explanation).map_err(|error| PyTypeError::new_err(error.to_string()))

@@ -24,7 +24,7 @@ use crate::tfhe::classes::PyTfheEvaluator;
 use crate::tfhe::keys::AnyServerKeys;
 use crate::whole::whole;
 
-/// What bootstraps samples.
+/// The evaluator that bootstraps samples.
 #[derive(FromPyObject)]
 enum TfheSide<'py> {
     #[pyo3(annotation = "tfhe.Evaluator")]

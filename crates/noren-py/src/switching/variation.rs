@@ -1,4 +1,4 @@
-//! What is known of a function of Python between the numbers where it is asked.
+//! Bounds on a function of Python between the numbers where it is asked.
 
 use noren::switching::Variation;
 use pyo3::exceptions::PyTypeError;
@@ -21,7 +21,7 @@ const TURNING: [&str; 6] = ["absolute", "abs", "cosh", "fabs", "reciprocal", "sq
 /// Those that change by no more than their argument, and turn often.
 const BOUNDED: [&str; 2] = ["cos", "sin"];
 
-/// What the caller states, or what is known of a function of numpy, of the module math, or `abs`.
+/// The variation that the caller states, or that of a function of numpy, of the module math, or of `abs`.
 pub(crate) fn variation_of(
     f: &Bound<'_, PyAny>,
     monotone: Option<&Bound<'_, PyAny>>,
@@ -48,7 +48,7 @@ pub(crate) fn variation_of(
     }
 }
 
-/// What is known of a function by its name.
+/// The variation of a function, by its name.
 fn known(f: &Bound<'_, PyAny>) -> PyResult<Option<Variation>> {
     let py = f.py();
     let of_module = || f.getattr("__module__").is_ok_and(|module| module.eq("math").unwrap_or(false));

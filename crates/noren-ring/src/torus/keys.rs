@@ -137,7 +137,7 @@ impl Controls {
         self.bits
     }
 
-    /// What the device holds.
+    /// The handle of the samples on their device.
     #[must_use]
     pub const fn held(&self) -> &KeyHandle {
         &self.held

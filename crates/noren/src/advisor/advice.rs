@@ -17,11 +17,11 @@ use crate::cost::price::{Party, Price};
 /// The ways to do a workload, the best first.
 #[derive(Debug, Clone)]
 pub struct Advice {
-    /// What can be done.
+    /// The candidates.
     pub candidates: Vec<Candidate>,
     /// Estimated costs of other libraries with the schemes of the candidates.
     pub peers: Vec<PeerEstimate>,
-    /// What cannot be, and why.
+    /// The refused ways, and why.
     pub rejections: Vec<Rejection>,
 }
 
@@ -40,7 +40,7 @@ pub struct Row<'a> {
     pub accuracy: Accuracy,
     /// How far below 1 the absolute values of inputs stay that the accuracy is of; 0 for all values.
     pub excluded: f64,
-    /// What speaks for it and against it.
+    /// The reasons for it and against it.
     pub reasons: &'a [String],
     /// A Python script that does it once; empty where there is none.
     pub script: String,
@@ -57,11 +57,11 @@ pub struct Report<'a, W = Workload> {
     pub server: &'a str,
     /// The threads of the server.
     pub threads: usize,
-    /// What can be done, the best first.
+    /// The candidates, the best first.
     pub candidates: Vec<Row<'a>>,
     /// Estimated costs of other libraries with the same schemes, the shortest time of the server first.
     pub peers: &'a [PeerEstimate],
-    /// What cannot be, and why.
+    /// The refused ways, and why.
     pub rejections: &'a [Rejection],
 }
 

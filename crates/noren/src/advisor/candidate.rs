@@ -46,7 +46,7 @@ pub struct Candidate {
     pub library: String,
     /// The parameters in words.
     pub parameters: String,
-    /// What runs.
+    /// The program that runs.
     pub compiled: Compiled,
     /// The price of all instances.
     pub price: Price,
@@ -54,7 +54,7 @@ pub struct Candidate {
     pub accuracy: Accuracy,
     /// How far below 1 the absolute values of inputs stay that the accuracy is of; 0 for all values.
     pub excluded: f64,
-    /// What speaks for it and against it.
+    /// The reasons for it and against it.
     pub reasons: Vec<String>,
 }
 

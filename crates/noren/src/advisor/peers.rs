@@ -7,7 +7,7 @@ use crate::advisor::workload::Computation;
 use crate::backends::scheme::Scheme;
 use crate::cost::price::Party;
 
-/// What another library would take with a scheme, by its times beside noren's.
+/// The time of another library with a scheme, by its times beside noren's.
 ///
 /// Its times are those of noren's candidate of the same scheme times a [`Ratio`]. It has no plan and no memory: what the library
 /// would run was not counted. `bench/docs.py` makes the ratios from `bench/results`.
@@ -27,7 +27,7 @@ pub struct PeerEstimate {
     pub encrypt_seconds: Option<f64>,
     /// The client's time to decrypt and decode the results; nothing where it was not measured.
     pub decrypt_seconds: Option<f64>,
-    /// What the server's time rests on.
+    /// The measurement that the server's time rests on.
     pub ratio: &'static Ratio,
     /// The ratios and what they are of, in words.
     pub reasons: Vec<String>,
@@ -66,7 +66,7 @@ struct Peer {
     scheme: Scheme,
     library: String,
     version: String,
-    /// What is to be known beside the ratios, or nothing.
+    /// A remark on the ratios, or nothing.
     note: String,
     server: Vec<Ratio>,
     inner_products: Vec<Ratio>,

@@ -12,12 +12,12 @@ use crate::cost::work::{Unit, Work};
 const SLOWER: f64 = 2.0;
 /// A way for which another device of the client's owner makes the keys comes before others only if it saves more than this.
 const HELP_SECONDS: f64 = 60.0;
-/// What differs by less than this part is alike.
+/// Prices that differ by less than this part are alike.
 const ALIKE: f64 = 0.05;
 /// The work by which devices are compared.
 const COMPARED: (Unit, f64) = (Unit::Transform(13), 1e6);
 
-/// What candidates are ordered by.
+/// The order of candidates.
 #[derive(Debug, Clone, Copy)]
 pub struct Goal(Objective);
 
@@ -75,7 +75,7 @@ pub(super) fn undominated(mut candidates: Vec<Candidate>, goal: &Goal) -> Vec<Ca
     kept
 }
 
-/// What may be asked of a candidate, each better where it is less; all have the precision and the probability of failure that
+/// The criteria for a candidate, each better where it is less; all have the precision and the probability of failure that
 /// were asked for.
 fn respects(candidate: &Candidate, goal: &Goal) -> [f64; 7] {
     let price = &candidate.price;

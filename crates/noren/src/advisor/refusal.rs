@@ -14,7 +14,7 @@ pub(crate) struct Nearest {
     /// The ratio to its limit of what exceeds it most.
     pub(crate) excess: f64,
     pub(crate) scheme: Scheme,
-    /// What exceeds it, in words.
+    /// The quantity that exceeds it, in words.
     pub(crate) reason: String,
     pub(crate) price: Price,
 }
@@ -59,7 +59,7 @@ const MOST_SIZE: u64 = 1 << 14;
 const MOST_SIDE: u64 = 1 << 9;
 /// Workloads are tried no more often than this.
 const MOST_TRIED: usize = 20;
-/// What works is found within this part.
+/// The precision of a search for the nearest limit that works, as a part of it.
 const PART: u64 = 64;
 /// From this on it is a power of two.
 const LARGE: u64 = 1 << 10;

@@ -5,7 +5,7 @@ use crate::advisor::workload::{Computation, Values, Workload};
 
 /// A function of numpy.
 struct Source {
-    /// What it takes from outside, as lines.
+    /// Its inputs, as lines.
     given: String,
     arguments: &'static [&'static str],
     /// The elements of an argument for one instance.

@@ -55,7 +55,7 @@ impl Switches {
         Ok(Self { parameters: Parameters::new(beside, &tfhe)?, steps })
     }
 
-    /// What switches with the keys of a server, that has those of bootstrapping first.
+    /// The switch with the keys of a server, that has those of bootstrapping first.
     pub(super) fn switch(&self, bootstrapper: Arc<Bootstrapper>, keys: &ServerKeys) -> Result<SchemeSwitch> {
         let server = &keys.get::<tfhe::KeyFile<CompactKeys>>(1)?.key;
         let switching::KeyFile { context: ckks, parameters, keys } = keys.get(2)?;

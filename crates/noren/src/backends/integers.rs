@@ -57,11 +57,11 @@ struct IntegerPlan<S: 'static> {
     parameters: integers::Parameters,
     decoding: Decoding,
     lanes: Lanes,
-    /// What each lane does.
+    /// The work of each lane.
     on: OnSlots,
 }
 
-/// What the two rows of slots hold: the same, or each a half of the rows of a function that
+/// The contents of the two rows of slots: the same, or each a half of the rows of a function that
 /// [computes its rows apart](first_rows).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lanes {
@@ -375,7 +375,7 @@ impl<S: Scheme> Running for IntegerServer<S> {
     }
 }
 
-/// What a recorded graph asks of parameters.
+/// The requirements of a recorded graph.
 fn requirements(graph: &Graph, recording: &Recording, modulus: u64, security: Security) -> integers::Requirements {
     // Coefficients of tabulated functions are anything modulo t.
     let is_tabulated = |at: usize| match graph.node(at).operation {

@@ -1,4 +1,4 @@
-//! What the caller of the compiler chooses.
+//! Options of the compiler.
 
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::security::Security;

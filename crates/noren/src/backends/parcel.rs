@@ -15,7 +15,7 @@ use zeroize::Zeroize;
 /// The bytes of an item; each has items of their own of the container.
 const BYTES: u16 = 0x01;
 
-/// What a [`Parcel`] is for.
+/// The use of a [`Parcel`].
 pub trait Purpose {
     /// The kind in its header.
     const KIND: Kind;

@@ -1,4 +1,4 @@
-//! What backends on slots have in common: inputs as slots, a run of the graph, slots as outputs.
+//! The common part of backends on slots: inputs as slots, a run of the graph, slots as outputs.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ impl OnSlots {
         Self { graph, approximations, recording }
     }
 
-    /// What a file holds, with the bytes of parameters.
+    /// The content of a file, with the bytes of parameters.
     pub(super) fn record(&self, parameters: &[u8]) -> Record {
         let Approximations { error, dead_zone, .. } = self.approximations;
         let parameters = Record::hexadecimal(parameters);

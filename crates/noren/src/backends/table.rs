@@ -72,7 +72,7 @@ impl Backends<'_> {
         backend.read(graph, record).map_err(|error| self.named_in(error, backend, graph))
     }
 
-    /// What each backend but one makes of a graph: plans, or why there are none. Integers are to be exact, and what another
+    /// The plans of each backend but one, or why there are none. Integers are to be exact, and what another
     /// backend does for less is not done twice.
     pub(crate) fn plans(&self, graph: &Arc<Graph>, options: &Options, but: Option<&str>) -> Vec<Offer> {
         let real =

@@ -21,7 +21,7 @@ use crate::schemes::slots::SlotEvaluator;
 /// The largest angle of a sine, as a part of the circle: a quarter.
 pub(crate) const QUARTER: f64 = 0.25;
 
-/// What the sines of coefficients become: `factor sin(2 pi x) + constant`.
+/// The linear function of the sines of coefficients: `factor sin(2 pi x) + constant`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Affine {
     pub factor: f64,

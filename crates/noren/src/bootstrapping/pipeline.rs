@@ -100,10 +100,10 @@ pub struct Stages {
     pub result: Ciphertext,
 }
 
-/// What lies between coefficients and their exponentials; see [`Stages`].
+/// The scaling between coefficients and their exponentials; see [`Stages`].
 pub(super) struct Climb {
     pub raised: Ciphertext,
-    /// What the switches of secrets add to the coefficients.
+    /// The noise that switches of secrets add to the coefficients.
     pub switch_error: Estimate,
     pub slots: Ciphertext,
     pub parts: Vec<Ciphertext>,

@@ -26,7 +26,7 @@ pub trait Renewal<E: SlotEvaluator> {
     /// A vector that may be outside of what is renewed.
     fn renew(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext>;
 
-    /// What stands for a vector, if not itself: the same renewed, where that is remembered, or lowered to the level of such.
+    /// The vector that stands for another one: the same renewed, where that is remembered, or lowered to the level of such.
     ///
     /// # Errors
     /// A vector of another evaluator.
@@ -205,7 +205,7 @@ where
     R: Deref<Target = B>,
     V: Vector<E::Ciphertext>,
 {
-    /// What renews.
+    /// The bootstrapper.
     pub fn renewal(&self) -> &B {
         &self.renewal
     }

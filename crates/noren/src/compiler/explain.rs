@@ -1,4 +1,4 @@
-//! What a compiled function does, step by step.
+//! The steps of a compiled function.
 
 use noren_rlwe::error::Result;
 use serde::Serialize;
@@ -53,7 +53,7 @@ pub struct OtherScheme {
 }
 
 impl Program {
-    /// What the function does, step by step, with predicted error bounds.
+    /// The steps of the function, with predicted error bounds.
     ///
     /// # Errors
     /// None of programs that were compiled.
@@ -81,7 +81,7 @@ impl Program {
         })
     }
 
-    /// What the function takes in the other schemes, with parameters of the same security.
+    /// The price of the function in the other schemes, with parameters of the same security.
     fn others(&self, client: &Party, server: &Party) -> Result<Vec<OtherScheme>> {
         let (precision, dead_zone) = (Some(self.precision()), self.plan().record().dead_zone);
         let options = Options { scheme: None, precision, dead_zone, security: self.plan().security(), nearest: false };

@@ -47,7 +47,7 @@ pub struct Program(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     graph: Graph,
-    /// What is evaluated.
+    /// The graph.
     simple: Arc<Graph>,
     plan: Arc<dyn Plan>,
     /// The absolute error that was asked for.
@@ -57,7 +57,7 @@ struct Inner {
 }
 
 /// The JSON of a program.
-/// What a program says of itself, without prices.
+/// The summary of a program, without prices.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     /// The scheme.
@@ -125,7 +125,7 @@ impl Program {
         &self.0.simple
     }
 
-    /// What is known of it, and the verbs of both halves.
+    /// The plan, with the verbs of both halves.
     #[must_use]
     pub fn plan(&self) -> &Arc<dyn Plan> {
         &self.0.plan
@@ -137,7 +137,7 @@ impl Program {
         self.0.precision
     }
 
-    /// What the program says of itself.
+    /// The summary of the program.
     #[must_use]
     pub fn summary(&self) -> Summary {
         let input = |at: usize| match &self.graph().node(at).operation {

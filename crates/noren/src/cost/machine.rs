@@ -166,7 +166,7 @@ impl Machine {
         })
     }
 
-    /// What is wrong with it, if anything is.
+    /// The fault of it, if there is one.
     fn check(&self) -> Option<String> {
         let names: Vec<String> = Unit::all().into_iter().map(Unit::name).collect();
         if self.units.first().is_none_or(|costs| costs.threads != 1) {

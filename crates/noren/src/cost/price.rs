@@ -43,7 +43,7 @@ pub struct Price {
     pub client_memory: u64,
     /// The most memory of the server.
     pub server_memory: u64,
-    /// What the server's time consists of.
+    /// The parts of the server's time.
     pub parts: Vec<Part>,
 }
 
@@ -127,7 +127,7 @@ impl Price {
     }
 }
 
-/// What is left to a client whose keys another device makes.
+/// The price of a client whose keys another device makes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Left {
     /// Making its secrets, in seconds.

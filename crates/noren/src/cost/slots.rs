@@ -26,7 +26,7 @@ pub struct SlotDraft {
     pub slots: Slots,
     /// The parameters of ciphertexts and keys.
     pub parameters: Parameters,
-    /// What the circuit does, once.
+    /// The operations of the circuit, once.
     pub usage: CircuitUsage,
     /// The limbs of ciphertexts at each depth; deeper ones have those of the last.
     pub limbs: Vec<usize>,
@@ -126,7 +126,7 @@ impl SlotDraft {
         PROCESS_BYTES + rows * self.row_bytes() * (TABLE_ROWS + 2 * SCRATCH_CIPHERTEXTS)
     }
 
-    /// What is left to a client whose keys another device makes.
+    /// The price of a client whose keys another device makes.
     pub(crate) fn left(&self, client: &Party) -> Result<Left> {
         let secret = client.meter(&self.parameters)?.secret(self.limbs_at(0));
         Ok(Left { secrets_seconds: client.seconds(&secret)?, memory: self.message_memory() })

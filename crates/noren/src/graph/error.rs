@@ -22,7 +22,7 @@ pub enum GraphError {
         operation: String,
         /// The shapes or types.
         found: String,
-        /// What the operation takes.
+        /// The operands that the operation takes.
         needed: String,
     },
     /// An argument range for which an operation is not defined.

@@ -271,7 +271,7 @@ impl Function {
     /// Where the values lie for arguments in an interval; the reason if the function is not smooth there.
     ///
     /// # Errors
-    /// What the arguments must be.
+    /// The arguments that the operation takes, in words.
     pub fn range(self, of: Interval) -> Result<Interval, &'static str> {
         let monotone = Interval::of(&[self.of(of.low), self.of(of.high)]);
         match self {

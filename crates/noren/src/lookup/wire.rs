@@ -35,7 +35,7 @@ const FACTORS: u16 = 0x06;
 /// The forms without a matrix, from 1 on.
 const LINES: [Line; 4] = [Line::First, Line::Second, Line::Sum, Line::Difference];
 
-/// What a file tells of a prepared function without its parameters.
+/// The facts about a prepared function that a file tells without its parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LookupOutline {
     /// The exclusive bounds of x and y.

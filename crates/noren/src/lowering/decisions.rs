@@ -11,7 +11,7 @@ pub(crate) trait Decide<C>: Sync {
     fn is_positive(&self, x: &C) -> Result<Decided<C>>;
 }
 
-/// What was decided.
+/// The result of a decision.
 pub(crate) struct Decided<C> {
     /// 1 or 0.
     pub(crate) result: C,

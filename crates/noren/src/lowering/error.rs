@@ -21,7 +21,7 @@ pub enum CompileError {
         operation: String,
         /// The scheme.
         scheme: &'static str,
-        /// What to do instead.
+        /// The way around it.
         needed: String,
     },
     /// Elements along an axis that do not lie in one ciphertext, as they are compared with each other there.
@@ -46,7 +46,7 @@ pub enum CompileError {
         wanted: f64,
         /// The smallest error bound that was found.
         nearest: f64,
-        /// What limits it.
+        /// The limit.
         reason: String,
     },
     /// A function that takes more levels than any parameters have, or whose results no modulus holds.
@@ -54,7 +54,7 @@ pub enum CompileError {
     Budget {
         /// The levels.
         levels: usize,
-        /// What limits them, and what is possible.
+        /// The limit, and the nearest that is possible.
         reason: String,
     },
     /// Comparisons that are decided right only for numbers further apart than the dead zone that was stated.

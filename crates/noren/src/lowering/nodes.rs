@@ -82,7 +82,7 @@ pub(crate) struct Lowering<'a, E: SlotEvaluator> {
     /// Polynomials of signs, by the dead zone (none for products) and the error: several nodes need the same.
     pub(super) signs: Mutex<KnownSigns>,
     consumers: Vec<Vec<usize>>,
-    /// What decides comparisons, in place of polynomials of signs.
+    /// The decider of comparisons, in place of polynomials of signs.
     pub(super) decider: Option<&'a dyn Decide<E::Ciphertext>>,
     /// The matrices that are encoded already, if they are kept.
     kept: Option<&'a KeptBy<E>>,
@@ -400,7 +400,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
         }
     }
 
-    /// What cannot be done in slots.
+    /// The refusal of a node that slots cannot compute.
     pub(super) fn refusal(&self, at: usize, needed: &str) -> Error {
         CompileError::unsupported(self.graph, at, needed).into()
     }

@@ -202,7 +202,7 @@ struct Round<S> {
     masks: [Vec<Vec<S>>; 2],
 }
 
-/// What is left of a ciphertext after a round.
+/// A ciphertext after a round.
 struct Winner<C> {
     value: C,
     place: C,

@@ -21,7 +21,7 @@ use crate::schemes::slots::SlotEvaluator;
 pub(crate) struct Recording {
     /// The slots of each ciphertext.
     pub(crate) slots: usize,
-    /// What the client encrypts, in order.
+    /// The vectors that the client encrypts, in order.
     pub(crate) views: Vec<View>,
     /// Where the elements of each output lie.
     pub(crate) layouts: Vec<Layout>,
@@ -29,7 +29,7 @@ pub(crate) struct Recording {
     pub(crate) usage: CircuitUsage,
     /// The most ciphertexts that are added up.
     pub(crate) terms: Terms,
-    /// What each node does, for the nodes that do something.
+    /// The operations of each node that has some.
     pub(crate) steps: Vec<Step>,
     /// The values that are decided.
     pub(crate) decided: usize,
@@ -113,7 +113,7 @@ impl Recording {
     }
 }
 
-/// What is recorded.
+/// The recording.
 struct Run<'a> {
     graph: &'a Graph,
     slots: usize,
@@ -121,7 +121,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// What each node does on an evaluator, and the layouts of outputs.
+    /// The operations of each node on an evaluator, and the layouts of outputs.
     fn steps<E: Shared>(
         &self,
         (ev, decider): (&E, Option<&dyn Decide<E::Ciphertext>>),

@@ -225,7 +225,7 @@ impl<E: Shared> Lowering<'_, E> {
         folds.remove(&count).ok_or_else(|| Error::parameter("elements", count, "at least 1"))
     }
 
-    /// What all elements along axes are that hold `count` copies of one.
+    /// The reduction of all elements along axes that hold `count` copies of one.
     pub(super) fn copies_reduced(
         &self,
         kind: Reduction,

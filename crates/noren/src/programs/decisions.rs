@@ -157,7 +157,7 @@ impl DecidedTable {
     }
 }
 
-/// What programs compute with.
+/// The evaluator and the switch of programs.
 struct Task<'a> {
     switch: &'a SchemeSwitch,
     /// Bootstraps entries that have too few levels to be masked.

@@ -1,4 +1,4 @@
-//! What the sections of ciphertexts tell without a key.
+//! Facts about ciphertexts that their sections tell without a key.
 
 use noren_rlwe::ciphertext::Ciphertext;
 use noren_rlwe::error::Result;

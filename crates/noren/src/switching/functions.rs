@@ -22,7 +22,7 @@ pub(super) const SIGN_PART: f64 = 0.45;
 /// The part of the circle that half the range of a function of reals is: tables have half of the circle for themselves.
 const RANGE_PART: f64 = 0.225;
 
-/// What of the failure of a result decisions take, nearly all: `log2` of 31/32. The rest is for the way up, which fails far less often.
+/// The part of the failure of a result that decisions take, nearly all: `log2` of 31/32. The rest is for the way up, which fails far less often.
 const LOG2_DECIDED: f64 = -0.0459;
 
 /// Bounds of CKKS hold but with probability `2^-40`. Tails of its errors fall at least as `exp(-2x)` in deviations, so that
@@ -32,7 +32,7 @@ pub(crate) const BOUND_ROOM: f64 = 2.0;
 /// Points of a function of reals for each coefficient of its table, where it is asked.
 const POINTS: usize = 4;
 
-/// What signs become that are read as 1 or 0.
+/// The values of signs that are read as 1 or 0.
 pub(super) const ZERO_OR_ONE: Affine = Affine { factor: 0.5, constant: 0.5 };
 
 /// The result of a comparison.
@@ -47,7 +47,7 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// What the [failure](Decision::log2_failure) of a decision is at most, where the way up fails with 1/32 of it at most, unless
+    /// The largest [failure](Decision::log2_failure) of a decision, where the way up fails with 1/32 of it at most, unless
     /// another probability [was asked for](SchemeSwitch::with_failure).
     pub const LOG2_FAILURE: f64 = LOG2_FAILURE;
 }

@@ -177,7 +177,7 @@ impl SchemeSwitch {
         &self.context
     }
 
-    /// What bootstraps on the way, and holds the keys of CKKS.
+    /// The bootstrapper on the way, which holds the keys of CKKS.
     #[must_use]
     pub const fn bootstrapper(&self) -> &Arc<Bootstrapper> {
         &self.bootstrapper

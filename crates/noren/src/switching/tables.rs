@@ -86,7 +86,7 @@ pub(super) fn check_finite(values: &[f64]) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// What a table reads as, at a coefficient from 0 to 2N - 1.
+    /// The value of a table at a coefficient from 0 to 2N - 1.
     fn read(function: &Function, place: usize) -> f64 {
         let n = function.table.polynomial.len();
         let word = function.table.polynomial[place % n];

@@ -4,7 +4,7 @@ use noren_rlwe::error::{Error, Result};
 
 use crate::switching::tables::{check_finite, range};
 
-/// What is known of a function between the numbers where it is asked: without it, nothing bounds the function there.
+/// Bounds on a function between the numbers where it is asked: without them, nothing bounds the function there.
 ///
 /// It is a statement of the caller. One that the values contradict is refused.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,7 +8,7 @@ use crate::compare::select::{Selection, bytes, duration, number, power, title};
 
 /// A client measured here has one thread.
 const THREADS: usize = 1;
-/// What a client does once and for a message in CKKS.
+/// The work of a client of CKKS, once and for a message.
 const CKKS_OPS: [&str; 3] = ["keygen", "encode", "encrypt"];
 /// Parts of the suite `weak-client`, and what they are.
 pub(super) const PARTS: [(&str, &str); 4] = [

@@ -1,4 +1,4 @@
-//! What follows from the figures: which scheme and library to take for which computation and client.
+//! Conclusions from the figures: which scheme and library to take for which computation and client.
 
 use crate::compare::data::Data;
 use crate::compare::report::{Block, Section};
@@ -31,7 +31,7 @@ pub(super) fn section(data: &Data) -> Section {
     Section { id: "conclusions", heading: "Which scheme and library to take".to_owned(), blocks }
 }
 
-/// What schemes can do, and cannot.
+/// The operations that schemes have, and those that they lack.
 const RULES: [&str; 6] = [
     "Exact integers of few products, many at a time: BGV, or BFV where the noise should need no attention. Of comparisons and \
      other functions they have only lookups of whole tables.",
@@ -142,7 +142,7 @@ fn gates(data: &Data, threads: usize) -> Option<String> {
     Some(format!("Bits and gates: TFHE of noren, one gate in {}{others}{many}.", duration(Some(ours))))
 }
 
-/// What a client does.
+/// The work of a client.
 fn client(data: &Data) -> Option<String> {
     let (own, made) = part(data, "own")?;
     let sent = |selection: &Selection<'_>| {

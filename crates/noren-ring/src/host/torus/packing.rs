@@ -118,7 +118,7 @@ impl<'a> Packing<'a> {
         self.joined((0, 1), parts.len(), scratch, &mut |i, _| parts[i].take())
     }
 
-    /// What was joined, cleared by the steps that are left.
+    /// The joined sample, cleared by the steps that are left.
     fn finished(&self, joined: Option<Vec<u64>>, scratch: &mut PackingScratch) -> Vec<u64> {
         let Some(mut packed) = joined else { return vec![0; self.trace.shape().words()] };
         for step in (0..self.first).rev() {

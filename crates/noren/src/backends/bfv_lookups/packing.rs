@@ -37,7 +37,7 @@ pub(super) struct Group {
     pub(super) inputs: Vec<(usize, i64)>,
     /// Lookups.
     pub(super) calls: Vec<usize>,
-    /// What is added in each lane, modulo [`MODULUS`].
+    /// The addend of each lane, modulo [`MODULUS`].
     pub(super) constants: Vec<usize>,
 }
 

@@ -16,7 +16,7 @@ use crate::lowering::error::CompileError;
 use crate::programs::columns::{self, Binary, Element};
 use crate::radix::Comparison;
 
-/// What is needed of outputs that no input leads to.
+/// The advice for outputs that no input leads to.
 const IN_CLEAR: &str = "return it without encryption";
 /// The most terms of a sum whose circuit is made: more are added in groups, and so are their sums.
 const MOST_TERMS: usize = 512;

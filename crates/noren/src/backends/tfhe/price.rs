@@ -20,7 +20,7 @@ pub struct TorusDraft {
     pub results: usize,
 }
 
-/// What a client makes and sends of a set whose keys are light, beside the set whose keys travel whole; `docs/tfhe.md` has the
+/// The keys that a client makes and sends of a set whose keys are light, beside the set whose keys travel whole; `docs/tfhe.md` has the
 /// measurements.
 struct Light {
     set: &'static str,
@@ -32,7 +32,7 @@ struct Light {
     /// The server's time to expand keys, in bootstraps of the whole set, one at a time.
     expansion: f64,
     server_key_bytes: u64,
-    /// What the server holds besides while it expands.
+    /// The further memory of the server while it expands.
     expansion_bytes: u64,
     /// The time of a bootstrap, as multiple.
     bootstrap: f64,
@@ -106,7 +106,7 @@ impl TorusDraft {
         Ok(price)
     }
 
-    /// What is left to a client whose keys another device makes.
+    /// The price of a client whose keys another device makes.
     pub(crate) fn left(&self, client: &Party) -> Result<Left> {
         let secrets_seconds = costs(&client.machine, self.set, client.threads)?.encrypt * SECRETS * 1e-9;
         Ok(Left { secrets_seconds, memory: PROCESS_BYTES })
@@ -162,7 +162,7 @@ impl Light {
     }
 }
 
-/// What the costs of a set depend on.
+/// The numbers that the costs of a set depend on.
 struct Shape {
     /// The transforms of a blind rotation, in words times layers.
     rotation: f64,

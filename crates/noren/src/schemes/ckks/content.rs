@@ -1,11 +1,11 @@
-//! What a vector of CKKS holds: its slots, which of them are values, where its numbers lie, and how exact they are.
+//! The content of a vector of CKKS: its slots, which of them are values, where its numbers lie, and how exact they are.
 
 use noren_rlwe::error::Result;
 
 use crate::schemes::ckks::estimate::Estimate;
 use crate::schemes::extent::Extent;
 
-/// What a vector holds, apart from its owner, which its polynomials name.
+/// The content of a vector, apart from its owner, which its polynomials name.
 ///
 /// There is one constructor for each way in which an operation makes a vector, and nothing else makes one: an operation that
 /// does not say what becomes of the slots, of their extent and of their estimate does not compile.

@@ -86,7 +86,7 @@ impl<T> Message<T> {
         self.inner
     }
 
-    /// What it holds.
+    /// The content.
     pub(crate) const fn content(&self) -> &Content {
         &self.content
     }

@@ -174,7 +174,7 @@ impl NoiseModel {
         Ok(ModelVector { values, slots: a.slots, level, period: a.period, estimate })
     }
 
-    /// What is decided of a vector, in new levels: numbers of an interval, with errors of at most `bound`, whose standard deviation
+    /// The decision about a vector, in new levels: numbers of an interval, with errors of at most `bound`, whose standard deviation
     /// is `deviation`.
     ///
     /// # Errors
