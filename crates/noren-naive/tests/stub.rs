@@ -103,7 +103,7 @@ fn a_ring_asks_its_device_for_nothing_before_elements_are_made() {
     let ring = Ring::on(stub.clone(), window.expect("a prime that is 1 modulo 32")).expect("a device that takes it");
     assert_eq!(stub.take(), Trace::default());
     let missing = catch_unwind(AssertUnwindSafe(|| ring.from_signed(&[1; 16])));
-    let message = *missing.expect_err("no verb is written").downcast::<String>().expect("a message");
+    let message = *missing.expect_err("no verb is written").downcast::<&str>().expect("a message");
     assert_eq!(message, "not implemented: upload");
     assert_eq!(stub.take(), Trace { uploads: vec!["upload"], ..Trace::default() });
 }

@@ -1,17 +1,23 @@
 //! Whole computations on a device whose memory is not the host's: the same bytes, and no row that moves while they run.
 
+use std::fs;
 use std::sync::Arc;
 
 use noren::bootstrapping::{BootstrapKeys, Bootstrapper, Mode, ParametersSpec, Preset};
 use noren::lookup::{Function, Lookup, LookupKeys, LookupPlan};
 use noren::schemes::integers;
 use noren::schemes::slots::SlotEvaluator;
-use noren::wire::{Form, Object};
-use noren::{Complex64, Security, Seed, bfv, bgv, ckks};
+use noren::wire::{Form, Kind, Limits, Object};
+use noren::{Complex64, EvaluationKeys, Security, Seed, bfv, bgv, ckks};
 use noren_naive::{Counting, Naive, Trace};
 use noren_ring::device::Device;
 use noren_ring::host::Host;
 use noren_ring::parallel::Parallel;
+use noren_rlwe::wire::expanded::MappedContainer;
+use scratch::Scratch;
+
+#[path = "../../noren-rlwe/tests/scratch/mod.rs"]
+mod scratch;
 
 fn seed(number: u8) -> Seed {
     Seed::from_bytes([number; 32])
@@ -45,7 +51,8 @@ fn launches(make: impl Fn(Arc<dyn Device>) -> Operation) -> Vec<&'static str> {
     launches
 }
 
-fn ckks_on(device: Arc<dyn Device>, what: fn(&ckks::Evaluator, &ckks::Ciphertext) -> ckks::Ciphertext) -> Operation {
+/// A context of CKKS with keys, and a ciphertext.
+fn ckks_world(device: Arc<dyn Device>) -> (ckks::Context, ckks::Keys, ckks::Ciphertext) {
     let spec = ckks::ParametersSpec {
         log_n: 6,
         log_q: vec![50, 40, 40],
@@ -58,11 +65,16 @@ fn ckks_on(device: Arc<dyn Device>, what: fn(&ckks::Evaluator, &ckks::Ciphertext
     let context = ckks::Context::on_device(parameters, Some(1), Parallel::default(), device).expect("a context");
     let request = ckks::KeyRequest { relinearization: true, rotations: vec![1, 2, 3], ..Default::default() };
     let keys = context.generate_keys(seed(1), &request).expect("keys");
-    let evaluator = ckks::Evaluator::new(&context, keys.evaluation.clone()).expect("an evaluator");
     let values: Vec<f64> = (0..32).map(f64::from).collect();
     let plaintext = ckks::Encoder::new(&context).encode(&values, 32, 2).expect("a plaintext");
     let encryptor = ckks::Encryptor::public(&context, &keys.public, seed(2)).expect("an encryptor");
     let x = encryptor.encrypt(&plaintext).expect("a ciphertext");
+    (context, keys, x)
+}
+
+fn ckks_on(device: Arc<dyn Device>, what: fn(&ckks::Evaluator, &ckks::Ciphertext) -> ckks::Ciphertext) -> Operation {
+    let (context, keys, x) = ckks_world(device);
+    let evaluator = ckks::Evaluator::new(&context, keys.evaluation).expect("an evaluator");
     Box::new(move || result(what(&evaluator, &x), &context))
 }
 
@@ -74,6 +86,30 @@ fn operations_of_ckks_are_few_launches() {
     assert_eq!(on(|ev, x| ev.rotate_many(x, &[1, 2, 3]).expect("keys").remove(2)), ["switch_each"]);
     assert_eq!(on(|ev, x| ev.add(x, x).expect("a sum")), ["compute"; 2]);
     assert_eq!(on(|ev, x| ev.mul_scalar(x, -0.5).expect("a product")), ["gather", "gather", "divide_round"]);
+}
+
+#[test]
+fn files_of_expanded_keys_are_the_same_on_every_device() {
+    let scratch = Scratch::new("expanded");
+    let write = |name: &str, (context, keys, _): &(ckks::Context, ckks::Keys, _)| {
+        let key = ckks::KeyFile { context: context.clone(), key: EvaluationKeys::clone(&keys.evaluation) };
+        key.write_expanded(scratch.path(name).as_path()).expect("room");
+        fs::read(scratch.path(name)).expect("a file")
+    };
+    let naive = ckks_world(Arc::new(Naive));
+    assert!(write("naive", &naive) == write("host", &ckks_world(Arc::new(Host))));
+    // The file is read, too: its rows are uploaded.
+    let (context, keys, x) = naive;
+    let container = MappedContainer::open(&scratch.path("host")).expect("a file");
+    let mut reader = container.reader(Kind::EXPANDED_CKKS_EVALUATION_KEYS, &Limits::default()).expect("a container");
+    ckks::Parameters::read(&(), &mut reader).expect("parameters");
+    reader.next_item().expect("keys");
+    let mapped = EvaluationKeys::map_expanded(context.rlwe(), &mut reader, &container, true).expect("keys");
+    let square = |keys| {
+        let evaluator = ckks::Evaluator::new(&context, keys).expect("an evaluator");
+        evaluator.mul(&x, &x).expect("a product").to_bytes(&context, Form::Packed)
+    };
+    assert!(square(Arc::new(mapped)) == square(keys.evaluation));
 }
 
 fn integers_on<S: integers::Scheme>(device: Arc<dyn Device>) -> Operation {
