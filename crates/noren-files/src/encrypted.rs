@@ -6,7 +6,7 @@ use std::path::Path;
 
 use age::secrecy::SecretString;
 use age::{DecryptError, Decryptor, Encryptor, scrypt};
-use noren_math::memory;
+use noren_math::machine::memory;
 use noren_rlwe::error::Error as LibraryError;
 use noren_rlwe::wire::file::{self, Access};
 use noren_rlwe::wire::object::Object;

@@ -7,8 +7,8 @@ use std::error::Error;
 use std::hint::black_box;
 
 use noren_math::cyclotomic::Cyclotomic;
-use noren_math::kernels::aligned::AlignedVec;
 use noren_math::kernels::{Kernels, WeightedRows, WeightedSum, kernels};
+use noren_math::machine::aligned::AlignedVec;
 use noren_math::modulus::Modulus;
 use noren_math::ntt::table::NttTable;
 use noren_math::prime::primes_below;

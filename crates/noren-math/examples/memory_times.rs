@@ -5,8 +5,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use noren_math::kernels::aligned::AlignedVec;
 use noren_math::kernels::{Kernels, kernels};
+use noren_math::machine::aligned::AlignedVec;
 use noren_math::modulus::Modulus;
 use noren_math::prime::primes_below;
 

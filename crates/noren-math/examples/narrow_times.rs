@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::embedding::Embedding;
-use noren_math::kernels::aligned::AlignedVec;
 use noren_math::kernels::kernels;
+use noren_math::machine::aligned::AlignedVec;
 use noren_math::modulus::Modulus;
 use noren_math::prime::primes_below;
 

@@ -6,9 +6,9 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use noren_math::kernels::aligned::AlignedVec;
 use noren_math::kernels::torus::{TorusProducts, Turns};
 use noren_math::kernels::{Kernels, available};
+use noren_math::machine::aligned::AlignedVec;
 use noren_math::torus::fft::TorusFft;
 use noren_math::torus::gadget::Gadget;
 use noren_math::torus::monomial::Monomials;

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use crate::cyclotomic::Cyclotomic;
 use crate::error::Error;
-use crate::kernels::aligned::AlignedVec;
 use crate::kernels::kernels;
+use crate::machine::aligned::AlignedVec;
 use crate::modulus::{MAX_MODULUS_BITS, Modulus, ShoupFactor};
 use crate::ntt::table::NttTable;
 use crate::polynomials::product;

@@ -22,8 +22,8 @@
 //! | [`sample`] | rows of uniform, ternary and Gaussian numbers |
 //! | [`torus_sample`] | binary secrets, and uniform words and wide noise of the torus |
 //! | [`torus`] | products of polynomials of torus words, their signed digits |
-//! | [`memory`] | memory that cannot be had, as an error |
-//! | [`kernels`] | the row kernels, one table per instruction set; the only `unsafe` of the project |
+//! | [`machine`] | memory of the system, whose lack is an error; mapped files; the floating-point mode |
+//! | [`kernels`] | the row kernels, one table per instruction set; with [`machine`], the only `unsafe` of the project |
 
 // Where there is only the portable table, nothing reads the layouts that are for vectors.
 #![cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), allow(dead_code, unused_imports))]
@@ -42,7 +42,7 @@ mod gaussian;
 pub mod hypercube;
 pub mod interpolation;
 pub mod kernels;
-pub mod memory;
+pub mod machine;
 pub mod modulus;
 pub mod ntt;
 mod polynomials;

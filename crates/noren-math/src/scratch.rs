@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use crate::kernels::aligned::AlignedVec;
+use crate::machine::aligned::AlignedVec;
 
 thread_local! {
     /// Zero between two uses: what is transformed may be secret.

@@ -3,11 +3,11 @@
 
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::error::Error;
-use noren_math::kernels::aligned::AlignedVec;
 use noren_math::kernels::places::Place;
 use noren_math::kernels::{
     Kernels, KeyRows, MAX_TERMS, MovedProducts, WeightedRows, WeightedSum, available, by_name, kernels, select,
 };
+use noren_math::machine::aligned::AlignedVec;
 use noren_math::modulus::Modulus;
 use noren_math::prime::primes_below;
 use num_bigint::BigUint;

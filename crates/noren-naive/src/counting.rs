@@ -4,7 +4,7 @@ use std::fmt;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use noren_math::kernels::mapped::MappedRow;
+use noren_math::machine::mapped::MappedRow;
 use noren_ring::decompose::Decomposer;
 use noren_ring::device::{Change, Device, Direction, Operation, Upload};
 use noren_ring::divide::DivideRound;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use noren_math::kernels::mapped::MappedRow;
+use noren_math::machine::mapped::MappedRow;
 
 use crate::automorphism::Automorphism;
 use crate::decompose::Decomposer;

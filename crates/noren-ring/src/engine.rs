@@ -11,8 +11,8 @@ use std::sync::Arc;
 #[cfg(feature = "parallel")]
 use std::sync::{Mutex, PoisonError};
 
-use noren_math::kernels::mapped::MappedRow;
 use noren_math::kernels::{Kernels, kernels};
+use noren_math::machine::mapped::MappedRow;
 
 use crate::engine::pool::Pool;
 use crate::engine::rows::{LimbRow, Rows};

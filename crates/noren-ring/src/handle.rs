@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use noren_math::kernels::mapped::MappedFile;
+use noren_math::machine::mapped::MappedFile;
 
 /// A key, or encrypted bits that choose as a key does, in the memory of a device. The device makes it, and finds its own type
 /// again by [`KeyHandle::get`].

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 #[cfg(feature = "parallel")]
-use noren_math::memory;
+use noren_math::machine::memory;
 
 /// How often the watcher of an [`Interrupt`] is called.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(50);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use noren_math::kernels::mapped::MappedFile;
+use noren_math::machine::mapped::MappedFile;
 
 use crate::handle::KeyHandle;
 use crate::window::Window;

@@ -71,7 +71,7 @@ impl<D: Domain> Poly<D> {
     }
 
     /// [`Poly::into_secret`] for what is held for long: the words move to pages of their own, which the system is asked to keep in
-    /// memory and out of core dumps ([`AlignedVec::guarded`](noren_math::kernels::aligned::AlignedVec::guarded)).
+    /// memory and out of core dumps ([`AlignedVec::guarded`](noren_math::machine::aligned::AlignedVec::guarded)).
     #[must_use]
     pub fn into_guarded(mut self) -> Self {
         self.limbs.guard();

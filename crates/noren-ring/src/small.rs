@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use noren_math::kernels::Kernels;
-use noren_math::kernels::aligned::AlignedVec;
-use noren_math::kernels::mapped::{MappedFile, MappedRow};
+use noren_math::machine::aligned::AlignedVec;
+use noren_math::machine::mapped::{MappedFile, MappedRow};
 use noren_math::modulus::Modulus;
 
 use crate::engine::Engine;

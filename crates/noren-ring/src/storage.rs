@@ -3,8 +3,8 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use noren_math::kernels::aligned::{AlignedVec, Word};
-use noren_math::kernels::mapped::{MappedFile, MappedRow};
+use noren_math::machine::aligned::{AlignedVec, Word};
+use noren_math::machine::mapped::{MappedFile, MappedRow};
 
 /// Words of one piece.
 #[derive(Debug, Clone)]

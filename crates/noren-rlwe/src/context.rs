@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use noren_math::memory;
+use noren_math::machine::memory;
 use noren_ring::automorphism::Automorphism;
 use noren_ring::device::Device;
 use noren_ring::divide::DivideRound;

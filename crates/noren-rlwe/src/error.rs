@@ -26,7 +26,7 @@ pub enum Error {
     Interrupted(#[from] noren_ring::interrupt::Interrupted),
     /// Memory for keys or tables cannot be had.
     #[error(transparent)]
-    Memory(#[from] noren_math::memory::OutOfMemory),
+    Memory(#[from] noren_math::machine::memory::OutOfMemory),
     /// A key or sample would be easier to break than the parameters promise.
     #[error(
         "{key}: a modulus of {log_qp:.1} bits is too large for {level} security with a {secret} secret of degree {n}, \

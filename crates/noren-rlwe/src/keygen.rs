@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, RwLock};
 
-use noren_math::kernels::aligned::AlignedVec;
-use noren_math::memory;
+use noren_math::machine::aligned::AlignedVec;
+use noren_math::machine::memory;
 use noren_math::random::{Seed, Xof};
 use noren_math::sample;
 use noren_ring::key::KeyPairs;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use noren_math::kernels::aligned::AlignedVec;
-use noren_math::kernels::mapped::MappedFile;
+use noren_math::machine::aligned::AlignedVec;
+use noren_math::machine::mapped::MappedFile;
 use noren_math::random::Seed;
 use noren_ring::key::KeyPairs;
 use noren_ring::poly::{Eval, Poly};

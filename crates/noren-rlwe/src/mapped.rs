@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use noren_math::kernels::mapped::MappedFile;
+use noren_math::machine::mapped::MappedFile;
 
 use crate::error::{Error, Result};
 

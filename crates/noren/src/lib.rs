@@ -98,7 +98,7 @@ pub mod rlwe {
     pub use noren_rlwe::wire::key_file::KeyFile;
 }
 
-pub use noren_math::memory::{self, OutOfMemory};
+pub use noren_math::machine::memory::{self, OutOfMemory};
 pub use noren_math::random::Seed;
 pub use noren_ring::engine::Engine;
 pub use noren_ring::interrupt::{self, Interrupt, Interrupted};

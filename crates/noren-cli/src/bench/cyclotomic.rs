@@ -15,8 +15,8 @@ use noren::bgv::{
 };
 use noren::{Security, Seed};
 use noren_math::embedding::Embedding;
-use noren_math::kernels::aligned::AlignedVec;
 use noren_math::kernels::{Kernels, available, kernels};
+use noren_math::machine::aligned::AlignedVec;
 use noren_math::modulus::Modulus;
 
 use crate::bench::ckks::seed;

@@ -6,8 +6,8 @@
 use std::convert::Infallible;
 use std::hint::black_box;
 
-use noren_math::kernels::aligned::AlignedVec;
 use noren_math::kernels::{Kernels, kernels};
+use noren_math::machine::aligned::AlignedVec;
 use noren_math::modulus::Modulus;
 
 use crate::bench::kernels::{largest_primes, row};

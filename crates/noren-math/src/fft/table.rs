@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use crate::kernels::aligned::AlignedVec;
+use crate::machine::aligned::AlignedVec;
 
 /// The largest number of slots: that of degree 2^17.
 pub const MAX_SLOTS: usize = 1 << 16;

@@ -3,36 +3,25 @@
 //! [`Kernels`] lists the verbs. `portable.rs` says what each of them means; the other tables give
 //! the same results, bit for bit, faster. A new instruction set is a folder with its table and a line in `TABLES`: the
 //! table says `..portable::TABLE` for verbs that it lacks, and the macros `vector_*` and `fma_*` write verbs over its
-//! vectors, given their arithmetic. All `unsafe` code of noren is here.
+//! vectors, given their arithmetic. All `unsafe` code of noren is here and in [`machine`](crate::machine).
 
 use std::sync::OnceLock;
 
 use crate::error::Error;
 
-pub mod aligned;
-pub(crate) mod allocator;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(all(
-    any(target_os = "linux", target_os = "android", target_vendor = "apple"),
-    target_endian = "little",
-    target_pointer_width = "64"
-))]
-mod bus_error;
 pub(crate) mod chacha;
-mod float_mode;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod fma;
 mod gaussian;
-pub mod mapped;
 mod multiples;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod normal;
 mod operands;
-pub(crate) mod pages;
 mod panels;
 pub mod places;
 mod portable;

@@ -5,7 +5,7 @@
 //! compares only the low twelve bits of a load's address with those of the stores before it, and would wait for each
 //! store in turn, up to twelve times as long.
 
-use super::aligned::LINE;
+use crate::machine::aligned::LINE;
 
 /// The modulus of comparisons of load addresses.
 const PAGE: usize = 1 << 12;

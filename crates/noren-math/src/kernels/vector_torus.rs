@@ -9,7 +9,7 @@
 
 use std::cell::Cell;
 
-use super::aligned::LINE;
+use crate::machine::aligned::LINE;
 
 /// Numbers of a cache line.
 const LINE_NUMBERS: usize = LINE / size_of::<f64>();

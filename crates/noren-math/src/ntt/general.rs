@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::cyclotomic::{Cyclotomic, remainder};
 use crate::error::Error;
 use crate::kernels::Kernels;
-use crate::kernels::aligned::AlignedVec;
+use crate::machine::aligned::AlignedVec;
 use crate::modulus::Modulus;
 use crate::ntt::table::NttTable;
 use crate::prime::primitive_root_of_order;

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::cyclotomic::Cyclotomic;
 use crate::error::Error;
-use crate::kernels::aligned::{AlignedVec, Word};
+use crate::machine::aligned::{AlignedVec, Word};
 use crate::modulus::{Modulus, ShoupFactor};
 use crate::prime::primitive_root_of_order;
 

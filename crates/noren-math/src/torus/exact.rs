@@ -4,9 +4,9 @@ use std::fmt;
 
 use zeroize::{Zeroizing, optimization_barrier};
 
-use crate::kernels::aligned::AlignedVec;
 use crate::kernels::kernels;
 use crate::kernels::torus::TorusProducts;
+use crate::machine::aligned::AlignedVec;
 use crate::torus::digit::Digit;
 use crate::torus::fft::TorusFft;
 use crate::torus::gadget::Gadget;

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use crate::fft::root;
-use crate::kernels::aligned::AlignedVec;
+use crate::machine::aligned::AlignedVec;
 
 /// The degrees that there are transforms for.
 pub const DEGREES: std::ops::RangeInclusive<usize> = 1 << 4..=1 << 16;

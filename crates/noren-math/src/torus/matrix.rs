@@ -4,9 +4,9 @@
 //! either is an integer that the transform knows to far less than one half, so that it is rounded to the right one: the result is
 //! that of integers, on every instruction set. It costs twice the products and inverse transforms of one in `f64` alone.
 
-use crate::kernels::aligned::AlignedVec;
 use crate::kernels::kernels;
 use crate::kernels::torus::{TorusProducts, key_place};
+use crate::machine::aligned::AlignedVec;
 use crate::torus::bound::deviation;
 use crate::torus::fft::{GROUP_WORDS, TorusFft};
 use crate::torus::gadget::Gadget;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::fft::root;
-use crate::kernels::aligned::AlignedVec;
+use crate::machine::aligned::AlignedVec;
 use crate::torus::fft::{BLOCK, DEGREES, GROUP, GROUP_WORDS};
 
 /// Groups of a block.

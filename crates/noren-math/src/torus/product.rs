@@ -1,8 +1,8 @@
 //! Products of torus polynomials with matrices of them, by digits: external products and the steps of a blind rotation.
 
-use crate::kernels::aligned::AlignedVec;
 use crate::kernels::kernels;
 use crate::kernels::torus::{PAIR_TERMS, QUAD, TorusProducts, Turns, key_place};
+use crate::machine::aligned::AlignedVec;
 use crate::torus::fft::{BLOCK, GROUP, GROUP_WORDS, TorusFft};
 use crate::torus::gadget::Gadget;
 use crate::torus::monomial::Monomials;

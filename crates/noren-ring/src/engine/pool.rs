@@ -5,7 +5,7 @@ use std::fmt;
 use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-use noren_math::kernels::aligned::AlignedVec;
+use noren_math::machine::aligned::AlignedVec;
 
 /// A buffer may serve a request for this fraction of its words: less would waste memory, more would waste buffers.
 const LARGEST_EXCESS: usize = 2;

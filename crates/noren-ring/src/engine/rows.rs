@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use noren_math::kernels::aligned::AlignedVec;
-use noren_math::kernels::mapped::{MappedFile, MappedRow};
+use noren_math::machine::aligned::AlignedVec;
+use noren_math::machine::mapped::{MappedFile, MappedRow};
 
 use crate::engine::pool::Pool;
 use crate::memory::DeviceRows;

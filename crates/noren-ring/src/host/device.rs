@@ -1,6 +1,6 @@
 //! The verbs of [`Host`], each in a file of its own.
 
-use noren_math::kernels::mapped::MappedRow;
+use noren_math::machine::mapped::MappedRow;
 use noren_math::ntt::general::order_of_roots;
 
 use crate::decompose::Decomposer;

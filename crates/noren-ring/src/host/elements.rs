@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use noren_math::kernels::mapped::MappedFile;
+use noren_math::machine::mapped::MappedFile;
 
 use crate::engine::rows::{LimbRow, Rows};
 use crate::memory::Limbs;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use noren_math::kernels::KeyRows;
-use noren_math::kernels::aligned::AlignedVec;
-use noren_math::kernels::mapped::{MappedFile, MappedRow};
+use noren_math::machine::aligned::AlignedVec;
+use noren_math::machine::mapped::{MappedFile, MappedRow};
 
 use crate::handle::{DeviceKey, KeyHandle};
 use crate::key::KeyPairs;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use noren_math::kernels::mapped::MappedRow;
+use noren_math::machine::mapped::MappedRow;
 
 use crate::key::KeyPairs;
 use crate::key_layout::KeyLayout;

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use noren_math::kernels::aligned::AlignedVec;
-use noren_math::kernels::mapped::MappedRow;
+use noren_math::machine::aligned::AlignedVec;
+use noren_math::machine::mapped::MappedRow;
 use noren_math::powerful::PowerfulBasis;
 
 use crate::device::Upload;

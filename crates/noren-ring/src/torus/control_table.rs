@@ -1,6 +1,6 @@
 //! The table of circuit bootstrapping.
 
-use noren_math::kernels::aligned::AlignedVec;
+use noren_math::machine::aligned::AlignedVec;
 use noren_math::torus::gadget::Gadget;
 
 /// Leading bits that the width of a box keeps: the zeros below are as many steps of the trace that all boxes share.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use noren_math::kernels::mapped::MappedRow;
+use noren_math::machine::mapped::MappedRow;
 
 use crate::handle::KeyHandle;
 use crate::torus::control_table::ControlTable;

@@ -1,6 +1,6 @@
 //! How products of polynomials over the torus are made.
 
-use noren_math::kernels::aligned::AlignedVec;
+use noren_math::machine::aligned::AlignedVec;
 use noren_math::torus::exact::SmallSpectrum;
 use noren_math::torus::fft::TorusFft;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use noren_math::kernels::mapped::MappedRow;
+use noren_math::machine::mapped::MappedRow;
 
 use crate::torus::control_table::ControlTable;
 use crate::torus::device::TorusDevice;

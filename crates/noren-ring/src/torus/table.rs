@@ -1,6 +1,6 @@
 //! Lookup tables of programmable bootstrapping.
 
-use noren_math::kernels::aligned::AlignedVec;
+use noren_math::machine::aligned::AlignedVec;
 
 /// A lookup table of programmable bootstrapping: the test polynomial, and the coefficients of the rotated polynomial to
 /// extract.

@@ -1,6 +1,6 @@
 //! Rows of keys that are GLWE samples: uniform masks of a public seed, errors of a secret one, under the same labels.
 
-use noren_math::memory;
+use noren_math::machine::memory;
 use noren_math::random::Seed;
 use noren_math::torus::gadget::Gadget;
 use noren_ring::engine::Engine;

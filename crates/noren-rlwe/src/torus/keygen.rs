@@ -3,7 +3,7 @@
 use std::io::{Seek, Write};
 use std::path::Path;
 
-use noren_math::memory;
+use noren_math::machine::memory;
 use noren_math::random::{Seed, Xof};
 use noren_math::torus_sample;
 use noren_ring::engine::Engine;

@@ -1,6 +1,6 @@
 //! The two secrets, and samples under the long one.
 
-use noren_math::kernels::aligned::AlignedVec;
+use noren_math::machine::aligned::AlignedVec;
 use noren_math::random::{Seed, Xof};
 use noren_math::torus::product::Grouping;
 use noren_math::torus_sample;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Seek, Write};
 
-use noren_math::kernels::aligned::AlignedVec;
+use noren_math::machine::aligned::AlignedVec;
 use noren_math::random::{SEED_BYTES, Seed};
 use noren_math::torus::product::Grouping;
 

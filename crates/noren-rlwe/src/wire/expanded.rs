@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
 
-use noren_math::kernels::mapped::{MappedFile, MappedRow};
+use noren_math::machine::mapped::{MappedFile, MappedRow};
 use noren_ring::key_layout::{BLOCK, KeyLayout};
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;

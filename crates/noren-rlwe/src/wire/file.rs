@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use noren_math::memory;
+use noren_math::machine::memory;
 
 use crate::error::{Error, Result};
 use crate::wire::header::{HEADER_BYTES, Header};

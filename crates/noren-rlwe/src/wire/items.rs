@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use noren_math::memory;
+use noren_math::machine::memory;
 
 use crate::error::{Error, Result};
 use crate::wire::file;

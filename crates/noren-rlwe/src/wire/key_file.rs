@@ -80,7 +80,7 @@ where
     /// its parameters and the names of its keys are, and its pages come from the disk when they are first used.
     ///
     /// An expanded file serves the machine that it was made on. Whoever can write to it must be trusted: see
-    /// [`MappedFile`](noren_math::kernels::mapped::MappedFile).
+    /// [`MappedFile`](noren_math::machine::mapped::MappedFile).
     ///
     /// # Errors
     /// [`Error::Io`](crate::error::Error::Io) with the path, [`Error::WrongKind`](crate::error::Error::WrongKind),

@@ -2,7 +2,7 @@
 
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 
-use noren_math::memory;
+use noren_math::machine::memory;
 use noren_ring::interrupt::Steps;
 use zeroize::Zeroize;
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use noren_math::memory;
+use noren_math::machine::memory;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::owner::Owner;
 

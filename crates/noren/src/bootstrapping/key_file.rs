@@ -200,7 +200,7 @@ impl BootstrapKeyFile {
     /// parameters and the names of its keys are, and its pages come from the disk when they are first used.
     ///
     /// An expanded file serves the machine that it was made on. Whoever can write to it must be trusted: see
-    /// [`MappedFile`](noren_math::kernels::mapped::MappedFile).
+    /// [`MappedFile`](noren_math::machine::mapped::MappedFile).
     ///
     /// # Errors
     /// As [`BootstrapKeyFile::read`].

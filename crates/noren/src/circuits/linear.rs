@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use noren_math::memory;
+use noren_math::machine::memory;
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::trace::Unrolling;

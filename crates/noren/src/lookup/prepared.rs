@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use noren_math::memory;
+use noren_math::machine::memory;
 use noren_rlwe::error::Result;
 use noren_rlwe::mapped::check_unchanged;
 use noren_rlwe::resources::Resources;

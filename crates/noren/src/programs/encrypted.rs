@@ -1,6 +1,6 @@
 //! Tables encrypted with CKKS: keys for programs, encryption, decryption.
 
-use noren_math::memory;
+use noren_math::machine::memory;
 use noren_ring::interrupt::Steps;
 use noren_rlwe::error::{Error, Result, cause};
 use noren_rlwe::owner::KeyId;

@@ -1,6 +1,6 @@
 //! Tables of whole numbers, encrypted with BFV: the numbers of a column in slots, or each in a stretch of slots.
 
-use noren_math::memory;
+use noren_math::machine::memory;
 use noren_ring::interrupt::Steps;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::owner::KeyId;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use noren_math::memory;
+use noren_math::machine::memory;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::wire::header::MAX_SECTIONS;
 use serde::{Deserialize, Serialize};

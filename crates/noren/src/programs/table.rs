@@ -1,6 +1,6 @@
 //! Tables as ciphertexts, and as plain numbers after decryption.
 
-use noren_math::memory;
+use noren_math::machine::memory;
 use noren_rlwe::error::{Error, Result};
 
 use crate::programs::error::ProgramError;

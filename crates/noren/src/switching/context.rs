@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use noren_math::memory;
+use noren_math::machine::memory;
 use noren_math::random::Seed;
 use noren_ring::torus::product::TorusProduct;
 use noren_ring::torus::ring::TorusRing;

@@ -1,7 +1,7 @@
 //! The exact basis conversion that the suite `kernels` measures.
 
 use noren_math::kernels::Kernels;
-use noren_math::kernels::aligned::AlignedVec;
+use noren_math::machine::aligned::AlignedVec;
 use noren_math::modulus::{Modulus, ShoupFactor};
 
 /// Coefficients that are converted together, so that their rows stay in a near cache.

@@ -4,8 +4,8 @@ use std::convert::Infallible;
 use std::hint::black_box;
 
 use noren_math::cyclotomic::Cyclotomic;
-use noren_math::kernels::aligned::AlignedVec;
 use noren_math::kernels::{Kernels, available, by_name};
+use noren_math::machine::aligned::AlignedVec;
 use noren_math::modulus::Modulus;
 use noren_math::ntt::table::NttTable;
 use rayon::prelude::*;

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::hint::black_box;
 
 use noren_math::kernels::Kernels;
-use noren_math::kernels::aligned::AlignedVec;
+use noren_math::machine::aligned::AlignedVec;
 use noren_math::torus::fft::TorusFft;
 
 use crate::bench::kernels::rows::row;

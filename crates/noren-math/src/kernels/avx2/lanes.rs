@@ -5,7 +5,7 @@
 use std::arch::x86_64::*;
 use std::cell::Cell;
 
-use crate::kernels::aligned::LINE;
+use crate::machine::aligned::LINE;
 
 /// Four numbers.
 pub(super) type Vector = __m256d;

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use crate::kernels::aligned::LINE;
+use crate::machine::aligned::LINE;
 use crate::modulus::{Modulus, ShoupFactor};
 
 /// Eight words.

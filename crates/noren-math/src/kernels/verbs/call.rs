@@ -3,7 +3,7 @@
 /// Calls a kernel: the one place where a table's functions are called.
 macro_rules! call {
     ($table:ident.$($kernel:ident).+($($argument:expr),*)) => {{
-        let _mode = $crate::kernels::float_mode::StandardMode::enter();
+        let _mode = $crate::machine::float_mode::StandardMode::enter();
         // SAFETY: the functions of a table need nothing but a CPU with the instructions that its
         // `supported` looks for, and a table leaves `kernels` only through `available`, after
         // `supported` said yes.

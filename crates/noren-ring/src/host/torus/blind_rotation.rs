@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use noren_math::kernels::aligned::AlignedVec;
-use noren_math::kernels::mapped::{MappedFile, MappedRow};
+use noren_math::machine::aligned::AlignedVec;
+use noren_math::machine::mapped::{MappedFile, MappedRow};
 use noren_math::torus::fft::TorusFft;
 use noren_math::torus::gadget::Gadget;
 use noren_math::torus::monomial::Monomials;

@@ -1,6 +1,6 @@
 //! The whole way of a sample through a bootstrap, for one sample or for many.
 
-use noren_math::kernels::aligned::AlignedVec;
+use noren_math::machine::aligned::AlignedVec;
 
 use crate::engine::Engine;
 use crate::host::torus::blind_rotation::{BlindRotation, Scratch};

@@ -1,6 +1,6 @@
 //! Circuit bootstrapping: from LWE samples of digits to GGSW samples of their bits.
 
-use noren_math::kernels::aligned::AlignedVec;
+use noren_math::machine::aligned::AlignedVec;
 
 use crate::engine::Engine;
 use crate::host::torus::blind_rotation::{BlindRotation, Scratch};

@@ -1,6 +1,6 @@
 //! Key switches of GLWE samples: automorphisms, products with secrets.
 
-use noren_math::kernels::aligned::AlignedVec;
+use noren_math::machine::aligned::AlignedVec;
 use noren_math::torus::fft::TorusFft;
 use noren_math::torus::gadget::Gadget;
 use noren_math::torus::matrix::{Precision, SwitchScratch, SwitchShape};

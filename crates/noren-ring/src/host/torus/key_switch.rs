@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use noren_math::kernels::aligned::AlignedVec;
 use noren_math::kernels::kernels;
-use noren_math::kernels::mapped::{MappedFile, MappedRow};
+use noren_math::machine::aligned::AlignedVec;
+use noren_math::machine::mapped::{MappedFile, MappedRow};
 use noren_math::torus::gadget::Gadget;
 
 use crate::engine::Engine;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use noren_math::memory;
+use noren_math::machine::memory;
 use noren_ring::interrupt;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::owner::Owner;

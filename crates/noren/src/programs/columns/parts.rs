@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use noren_math::memory;
+use noren_math::machine::memory;
 use noren_ring::interrupt::Steps;
 use noren_rlwe::error::Result;
 

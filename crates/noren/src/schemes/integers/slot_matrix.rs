@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use noren_math::hypercube::Dimension;
-use noren_math::kernels::aligned::AlignedVec;
+use noren_math::machine::aligned::AlignedVec;
 use noren_rlwe::error::{Error, Result};
 
 use crate::schemes::integers::context::Context;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use noren_math::memory;
+use noren_math::machine::memory;
 use noren_math::random::Seed;
 use noren_ring::engine::Engine;
 use noren_ring::host::Host;

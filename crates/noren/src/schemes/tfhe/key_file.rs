@@ -25,7 +25,7 @@ use crate::schemes::tfhe::wire::KeyFile;
 /// share one copy.
 ///
 /// Such a file serves the machine that it was made on. Whoever can write to it must be trusted: see
-/// [`MappedFile`](noren_math::kernels::mapped::MappedFile).
+/// [`MappedFile`](noren_math::machine::mapped::MappedFile).
 pub struct ServerKeyFile {
     /// A context of the parameters.
     pub context: Context,

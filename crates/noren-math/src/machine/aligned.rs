@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use zeroize::{Zeroize, optimization_barrier};
 
-use crate::kernels::pages::{self, LARGE_PAGE, leaves_room};
-use crate::memory::{asking, fail};
+use crate::machine::memory::{asking, fail};
+use crate::machine::pages::{self, LARGE_PAGE, leaves_room};
 
 /// Words that fill a 64-byte line without padding: `i8`, `u32`, `u64` and `f64`.
 pub trait Word: sealed::Sealed + Copy + Default + Zeroize + Send + Sync + 'static {}
@@ -29,7 +29,7 @@ mod sealed {
 }
 
 /// The alignment of rows in bytes: a cache line.
-pub(super) const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 /// Where rows without words start.
 const EMPTY: NonNull<u8> = NonNull::without_provenance(NonZeroUsize::new(LINE).expect("a line has bytes"));
@@ -64,7 +64,7 @@ unsafe impl<T: Word> Sync for AlignedVec<T> {}
 impl<T: Word> AlignedVec<T> {
     /// `len` zeros.
     ///
-    /// Where the system has not so much memory, it ends as [`memory::refusing`](crate::memory::refusing) says.
+    /// Where the system has not so much memory, it ends as [`memory::refusing`](crate::machine::memory::refusing) says.
     ///
     /// # Panics
     /// If `len` words are more than the address space holds.

@@ -7,14 +7,14 @@ use control::{FLAGS, STANDARD, read, write};
 /// A process can hold libraries whose loading makes threads take subnormal numbers for zero. Kernels
 /// compare residues as the bits of such numbers, and their roundings must be the same everywhere, so
 /// every call puts the mode right first, and back after.
-pub(super) struct StandardMode {
+pub(crate) struct StandardMode {
     /// The mode to restore, if it was changed.
     found: Option<control::Mode>,
 }
 
 impl StandardMode {
     #[inline]
-    pub(super) fn enter() -> Self {
+    pub(crate) fn enter() -> Self {
         let found = read();
         if found & !FLAGS == STANDARD {
             return Self { found: None };

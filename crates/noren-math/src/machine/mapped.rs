@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use content::Content;
 
-use crate::kernels::aligned::Word;
+use crate::machine::aligned::Word;
 
 /// The little-endian words of a file, read where they lie. Pages come from the disk when they are first touched, stay as
 /// long as the system has memory for them, and are not copied for each process.
@@ -138,7 +138,7 @@ mod content {
 
     use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-    use crate::kernels::bus_error::Region;
+    use crate::machine::bus_error::Region;
 
     /// A mapping.
     pub(super) struct Content {
@@ -202,7 +202,7 @@ mod content {
     use std::io::{self, Read};
     use std::ops::Deref;
 
-    use crate::kernels::aligned::AlignedVec;
+    use crate::machine::aligned::AlignedVec;
 
     /// A copy of a file.
     pub(super) struct Content(AlignedVec<u64>);
@@ -313,7 +313,7 @@ mod tests {
     fn bus_errors_elsewhere_end_the_process() -> io::Result<()> {
         use std::os::unix::process::ExitStatusExt;
         const CHILD: &str = "NOREN_TEST_BUS_ERROR";
-        let name = "kernels::mapped::tests::bus_errors_elsewhere_end_the_process";
+        let name = "machine::mapped::tests::bus_errors_elsewhere_end_the_process";
         if std::env::var_os(CHILD).is_some() {
             let guarded = MappedFile::open(file("guarded", &[1; 4096])?)?;
             let mut path = std::env::temp_dir();

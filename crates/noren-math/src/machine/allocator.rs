@@ -2,13 +2,13 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-use crate::memory::missed;
+use crate::machine::memory::missed;
 
 /// The memory of the system, for a program that has something to say where it cannot be had:
-/// [`memory::ends_with`](crate::memory::ends_with) names it.
+/// [`memory::ends_with`](crate::machine::memory::ends_with) names it.
 ///
 /// ```
-/// use noren_math::memory::Allocator;
+/// use noren_math::machine::memory::Allocator;
 ///
 /// #[global_allocator]
 /// static ALLOCATOR: Allocator = Allocator;

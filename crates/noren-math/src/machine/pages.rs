@@ -36,7 +36,7 @@ mod system {
     ///
     /// # Safety
     /// The size is not 0.
-    pub(in crate::kernels) unsafe fn zeroed(layout: Layout) -> Option<NonNull<u8>> {
+    pub(in crate::machine) unsafe fn zeroed(layout: Layout) -> Option<NonNull<u8>> {
         if layout.size() >= MAPPED {
             return mapped(pages(layout));
         }
@@ -54,7 +54,7 @@ mod system {
 
     /// # Safety
     /// [`zeroed`] gave the memory for this layout, and nobody uses it any more.
-    pub(in crate::kernels) unsafe fn release(start: NonNull<u8>, layout: Layout) {
+    pub(in crate::machine) unsafe fn release(start: NonNull<u8>, layout: Layout) {
         if layout.size() >= MAPPED {
             // SAFETY: the pages of exactly this range were mapped and are left alone by others. An error leaves them mapped.
             let _ = unsafe { munmap(start.as_ptr().cast(), pages(layout)) };
@@ -65,7 +65,7 @@ mod system {
     }
 
     /// Whether `bytes` bytes can be allocated.
-    pub(in crate::kernels) fn has(bytes: usize) -> bool {
+    pub(in crate::machine) fn has(bytes: usize) -> bool {
         let flags = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: the system chooses a place where nothing is, so no memory of this process changes.
         let Ok(start) = (unsafe { mmap_anonymous(ptr::null_mut(), bytes, flags, MapFlags::PRIVATE) }) else {
@@ -79,7 +79,7 @@ mod system {
     ///
     /// # Safety
     /// The size is not 0.
-    pub(in crate::kernels) unsafe fn guarded(layout: Layout) -> Option<NonNull<u8>> {
+    pub(in crate::machine) unsafe fn guarded(layout: Layout) -> Option<NonNull<u8>> {
         let bytes = layout.size().next_multiple_of(page_size());
         let start = if layout.align() == LARGE_PAGE {
             mapped(pages(layout))?
@@ -98,7 +98,7 @@ mod system {
 
     /// # Safety
     /// [`guarded`] gave the memory for this layout, and nobody uses it any more.
-    pub(in crate::kernels) unsafe fn release_guarded(start: NonNull<u8>, layout: Layout) {
+    pub(in crate::machine) unsafe fn release_guarded(start: NonNull<u8>, layout: Layout) {
         let page = if layout.align() == LARGE_PAGE { LARGE_PAGE } else { page_size() };
         // SAFETY: the pages of exactly this range were mapped and are left alone by others. Their locks go with them; an error
         // leaves them mapped.
@@ -157,22 +157,22 @@ mod system {
     ///
     /// # Safety
     /// The size is not 0.
-    pub(in crate::kernels) unsafe fn zeroed(layout: Layout) -> Option<NonNull<u8>> {
+    pub(in crate::machine) unsafe fn zeroed(layout: Layout) -> Option<NonNull<u8>> {
         // SAFETY: the size is not 0.
         NonNull::new(unsafe { alloc_zeroed(layout) })
     }
 
     /// # Safety
     /// [`zeroed`] gave the memory for this layout, and nobody uses it any more.
-    pub(in crate::kernels) unsafe fn release(start: NonNull<u8>, layout: Layout) {
+    pub(in crate::machine) unsafe fn release(start: NonNull<u8>, layout: Layout) {
         // SAFETY: it was allocated with this layout.
         unsafe { dealloc(start.as_ptr(), layout) };
     }
 
     /// Whether `bytes` bytes can be allocated.
-    pub(in crate::kernels) fn has(bytes: usize) -> bool {
+    pub(in crate::machine) fn has(bytes: usize) -> bool {
         Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
     }
 
-    pub(in crate::kernels) use {release as release_guarded, zeroed as guarded};
+    pub(in crate::machine) use {release as release_guarded, zeroed as guarded};
 }

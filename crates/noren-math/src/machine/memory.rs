@@ -10,8 +10,8 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-pub use crate::kernels::allocator::Allocator;
-use crate::kernels::pages::leaves_room;
+pub use crate::machine::allocator::Allocator;
+use crate::machine::pages::leaves_room;
 
 /// A buffer that the system did not give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -193,7 +193,7 @@ fn caught(payload: Box<dyn Any + Send>) -> OutOfMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::aligned::AlignedVec;
+    use crate::machine::aligned::AlignedVec;
 
     /// More than any machine has, and less than the address space.
     const WORDS: usize = 1 << 45;
