@@ -10,9 +10,9 @@ use noren_math::cyclotomic::Cyclotomic;
 use noren_math::kernels::{Kernels, WeightedRows, WeightedSum, kernels};
 use noren_math::machine::aligned::AlignedVec;
 use noren_math::modulus::Modulus;
-use noren_math::ntt::table::NttTable;
 use noren_math::prime::primes_below;
-use noren_math::torus::fft::TorusFft;
+use noren_math::roots::ntt::NttTable;
+use noren_math::roots::torus::TorusFft;
 use noren_math::torus::gadget::Gadget;
 
 /// The length of rows of residues.

@@ -10,8 +10,8 @@ use noren_math::cyclotomic::Cyclotomic;
 use noren_math::kernels::{Kernels, available};
 use noren_math::machine::aligned::AlignedVec;
 use noren_math::modulus::Modulus;
-use noren_math::ntt::table::NttTable;
 use noren_math::prime::primes_below;
+use noren_math::roots::ntt::NttTable;
 
 /// How many batches the least is taken of.
 const BATCHES: usize = 15;

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use noren_math::kernels::torus::{TorusProducts, Turns};
 use noren_math::kernels::{Kernels, available};
 use noren_math::machine::aligned::AlignedVec;
-use noren_math::torus::fft::TorusFft;
+use noren_math::roots::monomial::Monomials;
+use noren_math::roots::torus::TorusFft;
 use noren_math::torus::gadget::Gadget;
-use noren_math::torus::monomial::Monomials;
 
 /// How many batches the least is taken of.
 const BATCHES: usize = 25;

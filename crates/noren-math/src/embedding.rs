@@ -3,8 +3,8 @@
 use std::f64::consts::PI;
 
 use crate::cyclotomic::Cyclotomic;
-use crate::fft::FftTable;
 use crate::kernels::Kernels;
+use crate::roots::fft::FftTable;
 
 /// The canonical norm of polynomials modulo `Phi_m`, `max_j |a(exp(2 pi i j/m))|` over the units j modulo m, by Bluestein's
 /// algorithm.

@@ -7,10 +7,10 @@ use crate::error::Error;
 use crate::kernels::kernels;
 use crate::machine::aligned::AlignedVec;
 use crate::modulus::{MAX_MODULUS_BITS, Modulus, ShoupFactor};
-use crate::ntt::table::NttTable;
 use crate::polynomials::product;
 use crate::prime::primes_below;
 use crate::prime_power::PrimePower;
+use crate::roots::ntt::NttTable;
 use crate::scratch::with_scratch;
 
 /// The least mean degree of groups of denominators that transforms combine; smaller ones are multiplied as they are written.

@@ -4,7 +4,7 @@ use crate::cyclotomic::Cyclotomic;
 use crate::error::Error;
 use crate::kernels::kernels;
 use crate::modulus::Modulus;
-use crate::ntt::table::NttTable;
+use crate::roots::ntt::NttTable;
 
 /// The number of falling powers in a block, which a matrix turns into powers.
 const BASE: usize = 32;

@@ -15,13 +15,14 @@
 //! | [`slots`] | [`SlotTransform`](slots::SlotTransform): values of slots to polynomials and back |
 //! | [`hypercube`] | [`Hypercube`](hypercube::Hypercube): the slots of plaintexts, and their dimensions |
 //! | [`powerful`] | [`PowerfulBasis`](powerful::PowerfulBasis): the basis in which elements have small coefficients |
+//! | [`roots`] | [`NttTable`](roots::ntt::NttTable), [`FftTable`](roots::fft::FftTable), [`TorusFft`](roots::torus::TorusFft): what transforms multiply by |
 //! | [`ntt`] | [`Transform`](ntt::transform::Transform): the transform of one prime in one ring |
 //! | [`interpolation`] | [`Interpolation`](interpolation::Interpolation): polynomials through values at 0, 1, 2, ..; [`through`](interpolation::through) few |
-//! | [`fft`] | [`FftTable`](fft::FftTable): the canonical embedding that CKKS encodes through |
 //! | [`random`] | [`Seed`](random::Seed) and [`Xof`](random::Xof): one deterministic byte stream per (seed, label) |
 //! | [`sample`] | rows of uniform, ternary and Gaussian numbers |
 //! | [`torus_sample`] | binary secrets, and uniform words and wide noise of the torus |
-//! | [`torus`] | products of polynomials of torus words, their signed digits |
+//! | [`torus`] | words of the torus, and their signed digits |
+//! | [`torus_products`] | products of polynomials of these words |
 //! | [`machine`] | memory of the system, whose lack is an error; mapped files; the floating-point mode |
 //! | [`kernels`] | the row kernels, one table per instruction set; with [`machine`], the only `unsafe` of the project |
 
@@ -34,7 +35,7 @@ pub mod cyclotomic;
 pub mod embedding;
 pub mod error;
 mod factors;
-pub mod fft;
+mod fft;
 mod fractions;
 mod frobenius;
 pub mod galois_ring;
@@ -52,8 +53,10 @@ pub mod prime;
 pub mod prime_power;
 pub mod random;
 pub mod reduction;
+pub mod roots;
 pub mod sample;
 mod scratch;
 pub mod slots;
 pub mod torus;
+pub mod torus_products;
 pub mod torus_sample;

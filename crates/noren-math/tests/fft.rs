@@ -2,8 +2,8 @@
 
 use std::f64::consts::PI;
 
-use noren_math::fft::FftTable;
 use noren_math::kernels::{Kernels, available, by_name};
+use noren_math::roots::fft::FftTable;
 
 /// Numbers in `[-1, 1)` from a fixed linear congruence.
 fn noise(len: usize, seed: u64) -> Vec<f64> {

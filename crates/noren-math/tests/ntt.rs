@@ -6,8 +6,8 @@ use noren_math::error::Error;
 use noren_math::kernels::{Kernels, available, by_name};
 use noren_math::modulus::Modulus;
 use noren_math::ntt::general::{GeneralTable, order_of_roots};
-use noren_math::ntt::table::NttTable;
 use noren_math::prime::{is_prime, primes_below, primitive_root_of_order};
+use noren_math::roots::ntt::NttTable;
 use proptest::prelude::*;
 
 mod support;

@@ -5,8 +5,8 @@
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::kernels::available;
 use noren_math::modulus::Modulus;
-use noren_math::ntt::table::NttTable;
 use noren_math::prime::{primes_below, primes_near, primitive_root_of_order};
+use noren_math::roots::ntt::NttTable;
 use noren_math::torus::gadget::Gadget;
 
 /// The smallest degree that has a table.

@@ -4,13 +4,13 @@ use noren_math::cyclotomic::Cyclotomic;
 use noren_math::kernels::torus::{TorusProducts, Turns};
 use noren_math::kernels::{Kernels, available};
 use noren_math::modulus::Modulus;
-use noren_math::ntt::table::NttTable;
 use noren_math::prime::primes_below;
-use noren_math::torus::fft::TorusFft;
+use noren_math::roots::monomial::Monomials;
+use noren_math::roots::ntt::NttTable;
+use noren_math::roots::torus::TorusFft;
 use noren_math::torus::gadget::Gadget;
-use noren_math::torus::monomial::Monomials;
-use noren_math::torus::product::{FourierKey, Grouping, KeyShape, TorusScratch};
 use noren_math::torus::word::Torus;
+use noren_math::torus_products::product::{FourierKey, Grouping, KeyShape, TorusScratch};
 
 mod support;
 use support::Numbers;

@@ -14,7 +14,7 @@ pub trait Domain: Clone + sealed::Sealed + Send + Sync + 'static {}
 pub struct Coeff;
 
 /// Values at the primitive m-th roots of unity modulo each prime, in the order of
-/// [`NttTable`](noren_math::ntt::table::NttTable). Only in this form elements are multiplied.
+/// [`NttTable`](noren_math::roots::ntt::NttTable). Only in this form elements are multiplied.
 #[derive(Debug, Clone, Copy)]
 pub struct Eval;
 

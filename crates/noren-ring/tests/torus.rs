@@ -2,7 +2,7 @@
 
 use noren_math::random::Seed;
 use noren_math::torus::gadget::Gadget;
-use noren_math::torus::product::Grouping;
+use noren_math::torus_products::product::Grouping;
 use noren_ring::engine::Engine;
 use noren_ring::host::torus::blind_rotation::BlindRotation;
 use noren_ring::host::torus::bootstrap::extract;

@@ -3,7 +3,7 @@
 
 use noren_math::random::Seed;
 use noren_math::torus::gadget::Gadget;
-use noren_math::torus::matrix::{Precision, SwitchShape};
+use noren_math::torus_products::matrix::{Precision, SwitchShape};
 use noren_ring::engine::Engine;
 use noren_ring::host::torus::blind_rotation::BlindRotation;
 use noren_ring::host::torus::bootstrap::extract;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use noren_math::random::Seed;
 use noren_math::torus::gadget::Gadget;
-use noren_math::torus::matrix::{Precision, SwitchShape};
-use noren_math::torus::product::Grouping;
+use noren_math::torus_products::matrix::{Precision, SwitchShape};
+use noren_math::torus_products::product::Grouping;
 use noren_naive::Naive;
 use noren_ring::engine::Engine;
 use noren_ring::host::Host;

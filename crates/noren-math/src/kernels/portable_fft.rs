@@ -1,6 +1,6 @@
 //! The special FFT in plain Rust: the order of operations that every table must keep.
 
-use crate::fft::{FftPass, FftTable, HEAD_LAYERS, LANES};
+use crate::roots::fft::{FftPass, FftTable, HEAD_LAYERS, LANES};
 
 /// Packed coefficients to slots: bit reversal, then layers of growing span.
 pub(super) fn fft_forward(re: &mut [f64], im: &mut [f64], table: &FftTable) {

@@ -9,7 +9,7 @@
 
 use super::wide_reduction::subtract_if_not_below;
 use crate::modulus::ShoupFactor;
-use crate::ntt::table::{BlockRoots, InverseScale, LANES, LATE, NttTable, Roots, mirror, value_of_quotient};
+use crate::roots::ntt::{BlockRoots, InverseScale, LANES, LATE, NttTable, Roots, mirror, value_of_quotient};
 
 /// Layers whose stride is at least eight words run over the whole row, two at a time; the last
 /// three run inside groups of eight words.

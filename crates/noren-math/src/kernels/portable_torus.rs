@@ -1,8 +1,8 @@
 //! Torus words and their spectra in plain Rust: what the kernels mean, but for the order of roundings.
 
 use super::torus::{TorusKernels, TorusProducts, key_place};
+use crate::roots::torus::{BLOCK, GROUP, GROUP_WORDS, TorusFft};
 use crate::torus::digit::Digit;
-use crate::torus::fft::{BLOCK, GROUP, GROUP_WORDS, TorusFft};
 use crate::torus::word::Torus;
 
 /// The functions for one word.

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::fft::FftTable;
 use crate::kernels::chacha::Chacha20;
 use crate::kernels::multiples::SubMultiples;
 use crate::kernels::normal::{InsideCircle, Normal};
@@ -10,7 +9,8 @@ use crate::kernels::operands::{MovedProducts, WeightedRows, WeightedSum};
 use crate::kernels::panels::PanelKernels;
 use crate::kernels::torus::TorusKernels;
 use crate::modulus::{Modulus, ShoupFactor};
-use crate::ntt::table::{InverseScale, NttTable};
+use crate::roots::fft::FftTable;
+use crate::roots::ntt::{InverseScale, NttTable};
 
 type Map1 = unsafe fn(&mut [u64], &[u64], &Modulus);
 type Map1Assign = unsafe fn(&mut [u64], &Modulus);
@@ -78,8 +78,8 @@ pub struct Kernels {
     pub(super) normal: Normal,
     pub(super) inside_circle: InsideCircle,
     pub(super) sub_multiples: SubMultiples,
-    pub(crate) torus32: TorusKernels<u32>,
-    pub(crate) torus64: TorusKernels<u64>,
+    pub(super) torus32: TorusKernels<u32>,
+    pub(super) torus64: TorusKernels<u64>,
     pub(super) panels: PanelKernels,
 }
 

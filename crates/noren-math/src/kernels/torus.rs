@@ -1,8 +1,8 @@
 //! The functions on torus words and their spectra, for words of 32 and of 64 bits.
 
+use crate::roots::monomial::Monomials;
+use crate::roots::torus::{BLOCK, GROUP, GROUP_WORDS, TorusFft};
 use crate::torus::digit::Digit;
-use crate::torus::fft::{BLOCK, GROUP, GROUP_WORDS, TorusFft};
-use crate::torus::monomial::Monomials;
 
 /// The functions of one word.
 #[derive(Clone, Copy)]

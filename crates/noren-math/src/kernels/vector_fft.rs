@@ -19,9 +19,9 @@ pub(super) const REVERSED: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
 /// `mul` and `transpose` in scope, all of which need the CPU features that the string names.
 macro_rules! vector_fft {
     ($features:literal) => {
-        use crate::fft::{FftPass, FftTable, LANES, TILE};
         use crate::kernels::portable_fft;
         use crate::kernels::vector_fft::{CHUNK, REVERSED};
+        use crate::roots::fft::{FftPass, FftTable, LANES, TILE};
 
         /// Vectors in eight numbers.
         const PARTS: usize = LANES / WIDTH;

@@ -52,8 +52,8 @@ macro_rules! vector_torus {
         use crate::kernels::portable_torus;
         use crate::kernels::torus::{PAIR_TERMS, QUAD, TorusKernels, TorusProducts, Turns};
         use crate::kernels::vector_torus::{Ahead, CALL_VECTORS};
+        use crate::roots::torus::{BLOCK, BlockRoots, GROUP, GROUP_WORDS, TorusFft, merged};
         use crate::torus::digit::Digit;
-        use crate::torus::fft::{BLOCK, BlockRoots, GROUP, GROUP_WORDS, TorusFft, merged};
 
         /// Vectors in eight numbers.
         const PARTS: usize = GROUP / WIDTH;

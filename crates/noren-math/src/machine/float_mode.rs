@@ -115,8 +115,8 @@ mod tests {
     use crate::cyclotomic::Cyclotomic;
     use crate::kernels::available;
     use crate::modulus::Modulus;
-    use crate::ntt::table::NttTable;
     use crate::prime::primes_below;
+    use crate::roots::ntt::NttTable;
 
     #[test]
     fn kernels_do_not_depend_on_the_callers_mode() {

@@ -9,8 +9,8 @@ use crate::error::Error;
 use crate::kernels::Kernels;
 use crate::machine::aligned::AlignedVec;
 use crate::modulus::Modulus;
-use crate::ntt::table::NttTable;
 use crate::prime::primitive_root_of_order;
+use crate::roots::ntt::NttTable;
 use crate::scratch::with_scratch;
 
 /// The fewest words of a row that a division by a binomial adds at a time.

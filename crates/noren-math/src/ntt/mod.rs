@@ -2,5 +2,4 @@
 //! ring.
 
 pub mod general;
-pub mod table;
 pub mod transform;

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::kernels::{Kernels, kernels};
 use crate::modulus::{Modulus, ShoupFactor};
 use crate::ntt::general::GeneralTable;
-use crate::ntt::table::{InverseScale, NttTable};
+use crate::roots::ntt::{InverseScale, NttTable};
 
 /// The transform of one prime in the ring of any index.
 #[derive(Debug, Clone)]

@@ -4,9 +4,6 @@ use std::fmt::Debug;
 
 use zeroize::Zeroize;
 
-use crate::kernels::Kernels;
-use crate::kernels::torus::TorusKernels;
-
 /// A number of the torus `R/Z` in steps of `1/q`: the word `x` stands for `x/q`, `q = 2^BITS`, and for the signed integer
 /// with the same bits where an integer is asked for. Arithmetic wraps.
 pub trait Torus: sealed::Sealed + Copy + Default + Eq + Debug + Zeroize + Send + Sync + 'static {
@@ -39,21 +36,31 @@ pub trait Torus: sealed::Sealed + Copy + Default + Eq + Debug + Zeroize + Send +
 }
 
 pub(crate) mod sealed {
-    use super::{Kernels, TorusKernels};
+    /// Two values, one for each word.
+    pub trait ForWords {
+        /// That for words `T`.
+        type Of<T: 'static>;
 
-    /// Kernels, which only the words of this crate have.
-    pub trait Sealed: Sized {
-        /// Those of a table.
-        fn kernels(table: &Kernels) -> &TorusKernels<Self>;
+        /// That for words of 32 bits.
+        fn for_u32(&self) -> &Self::Of<u32>;
+
+        /// That for words of 64 bits.
+        fn for_u64(&self) -> &Self::Of<u64>;
+    }
+
+    /// The words of this crate alone.
+    pub trait Sealed: Sized + 'static {
+        /// The value for this word.
+        fn choose<P: ForWords>(pair: &P) -> &P::Of<Self>;
     }
 }
 
 /// Implements the trait for an unsigned word.
 macro_rules! torus_word {
-    ($word:ty, $kernels:ident) => {
+    ($word:ty, $choice:ident) => {
         impl sealed::Sealed for $word {
-            fn kernels(table: &Kernels) -> &TorusKernels<Self> {
-                &table.$kernels
+            fn choose<P: sealed::ForWords>(pair: &P) -> &P::Of<Self> {
+                pair.$choice()
             }
         }
 
@@ -96,8 +103,8 @@ macro_rules! torus_word {
     };
 }
 
-torus_word!(u32, torus32);
-torus_word!(u64, torus64);
+torus_word!(u32, for_u32);
+torus_word!(u64, for_u64);
 
 #[cfg(test)]
 mod tests {

@@ -3,8 +3,8 @@
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::kernels::kernels;
 use noren_math::modulus::{Modulus, ShoupFactor};
-use noren_math::ntt::table::NttTable;
 use noren_math::prime::primes_below;
+use noren_math::roots::ntt::NttTable;
 
 use crate::error::Error;
 

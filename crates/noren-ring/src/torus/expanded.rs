@@ -1,7 +1,7 @@
 //! Keys of a bootstrap as they lie in expanded files: the form in which the host computes with them.
 
 use noren_math::torus::gadget::Gadget;
-use noren_math::torus::product::KEY_LAYOUT;
+use noren_math::torus_products::product::KEY_LAYOUT;
 
 use crate::torus::shape::RotationShape;
 
@@ -23,7 +23,7 @@ pub struct BootstrapLayout {
 #[derive(Debug, Clone, Copy)]
 pub struct BootstrapWords<'a> {
     /// The spectra of all GGSW samples, `[steps, ...]`, each step in the order of
-    /// [`TorusFft::write_key`](noren_math::torus::fft::TorusFft::write_key).
+    /// [`TorusFft::write_key`](noren_math::roots::torus::TorusFft::write_key).
     pub rotation: &'a [f64],
     /// Rows (i, j) of the key switch one after the other, each filled up to whole cache lines.
     pub switch: &'a [u32],

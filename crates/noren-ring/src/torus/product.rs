@@ -1,8 +1,8 @@
 //! How products of polynomials over the torus are made.
 
 use noren_math::machine::aligned::AlignedVec;
-use noren_math::torus::exact::SmallSpectrum;
-use noren_math::torus::fft::TorusFft;
+use noren_math::roots::torus::TorusFft;
+use noren_math::torus_products::exact::SmallSpectrum;
 
 use crate::error::Error;
 use crate::torus::exact::ExactProduct;

@@ -1,7 +1,7 @@
 //! The shapes of samples and of keys.
 
 use noren_math::torus::gadget::Gadget;
-use noren_math::torus::product::{Grouping, KeyShape};
+use noren_math::torus_products::product::{Grouping, KeyShape};
 
 /// The shape of GLWE samples: k polynomials of the mask, and a body, of degree N.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

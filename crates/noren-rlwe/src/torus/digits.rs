@@ -3,7 +3,7 @@
 use std::fmt;
 
 use noren_math::torus::gadget::Gadget;
-use noren_math::torus::matrix::{Precision, SwitchShape};
+use noren_math::torus_products::matrix::{Precision, SwitchShape};
 use noren_ring::torus::shape::GlweShape;
 
 use crate::error::{Error, Result};

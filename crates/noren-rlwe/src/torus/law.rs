@@ -5,9 +5,9 @@
 
 use std::fmt;
 
-use noren_math::torus::bound;
 use noren_math::torus::gadget::Gadget;
-use noren_math::torus::product::Grouping;
+use noren_math::torus_products::bound;
+use noren_math::torus_products::product::Grouping;
 
 use crate::torus::light::law::LightLaw;
 use crate::torus::spec::TorusSpec;

@@ -2,7 +2,7 @@
 
 use noren_math::machine::aligned::AlignedVec;
 use noren_math::random::{Seed, Xof};
-use noren_math::torus::product::Grouping;
+use noren_math::torus_products::product::Grouping;
 use noren_math::torus_sample;
 use noren_ring::torus::lwe::Lwe;
 use zeroize::Zeroizing;

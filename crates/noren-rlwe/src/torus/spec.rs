@@ -1,6 +1,6 @@
 //! Parameters of samples over the torus as they are asked for.
 
-use noren_math::torus::product::Grouping;
+use noren_math::torus_products::product::Grouping;
 
 use crate::security::Security;
 use crate::torus::light::spec::LightSpec;

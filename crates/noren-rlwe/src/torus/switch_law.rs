@@ -3,7 +3,7 @@
 //! Where noise is multiplied by uniform digits, what counts is the sum of the variances of all coefficients: its *energy*.
 
 use noren_math::torus::gadget::Gadget;
-use noren_math::torus::matrix::{Precision, SwitchShape};
+use noren_math::torus_products::matrix::{Precision, SwitchShape};
 
 use crate::torus::spec::TorusSpec;
 

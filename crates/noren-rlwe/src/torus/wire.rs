@@ -4,7 +4,7 @@ use std::io::{self, Seek, Write};
 
 use noren_math::machine::aligned::AlignedVec;
 use noren_math::random::{SEED_BYTES, Seed};
-use noren_math::torus::product::Grouping;
+use noren_math::torus_products::product::Grouping;
 
 use crate::error::{Error, Result};
 use crate::owner::KeyId;

@@ -1,6 +1,6 @@
 //! Light keys: the noise of their rows, and of bootstraps with them, against the law; refusals.
 
-use noren_math::torus::product::Grouping;
+use noren_math::torus_products::product::Grouping;
 use noren_ring::torus::product::TorusProduct;
 use noren_rlwe::error::Error;
 use noren_rlwe::torus::digits::Digits;

@@ -6,7 +6,7 @@
 //! 64 keys for that: 1.6 % for n = 64. Together a tenth is 3.7 deviations. Of one accumulator, only one coefficient
 //! is a sample: others would repeat it, as the same roundings meet a secret whose mean is 1/2.
 
-use noren_math::torus::product::Grouping;
+use noren_math::torus_products::product::Grouping;
 use noren_ring::host::torus::key_switch::Exponents;
 use noren_ring::torus::lwe::Lwe;
 use noren_ring::torus::table::Table;

@@ -233,7 +233,7 @@ fn packing_adds_the_noise_of_its_law() {
                 }
             }
         }
-        // The law of transforms takes 0.5 where 0.45 to 0.51 are measured (`noren_math::torus::bound`).
+        // The law of transforms takes 0.5 where 0.45 to 0.51 are measured (`noren_math::torus_products::bound`).
         let least = if spec == TRANSFORMS { 0.9 * (1.0 - TOLERANCE) } else { 1.0 - TOLERANCE };
         assert_between("packing", mean_square(present), law, least);
         assert!(missing.is_empty() || mean_square(missing) < (1.0 + TOLERANCE) * law, "where samples are missing");

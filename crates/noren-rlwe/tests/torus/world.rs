@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use noren_math::kernels::is_fastest;
 use noren_math::random::Seed;
-use noren_math::torus::product::Grouping;
+use noren_math::torus_products::product::Grouping;
 use noren_ring::engine::Engine;
 use noren_ring::host::Host;
 use noren_ring::host::torus::bootstrap::Bootstrap;

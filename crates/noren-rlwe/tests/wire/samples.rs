@@ -2,7 +2,7 @@
 
 use noren_math::prime::primes_below;
 use noren_math::random::Seed;
-use noren_math::torus::product::Grouping;
+use noren_math::torus_products::product::Grouping;
 use noren_ring::engine::Engine;
 use noren_ring::parallel::Parallel;
 use noren_ring::torus::product::TorusProduct;

@@ -10,7 +10,7 @@ use noren::bootstrapping::{
 };
 use noren::ckks::{Ciphertext, CkksError, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Scale};
 use noren::{Complex64, Error, EvaluationKeys, Seed};
-use noren_math::fft::FftTable;
+use noren_math::roots::fft::FftTable;
 
 use crate::numbers::{complex, reversed, worst};
 

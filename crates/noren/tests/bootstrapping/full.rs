@@ -121,7 +121,7 @@ fn n16_every_stage_holds_what_it_says() {
     // From what is modulo q_0, by numbers. Packed coefficients of the decryption of U z are z in bit-reversed order.
     let mut coefficients = full.decrypt(&stages.coefficients);
     let (mut re, mut im): (Vec<f64>, Vec<f64>) = coefficients.iter().map(|z| (z.re, z.im)).unzip();
-    noren_math::fft::FftTable::new(slots).inverse(&mut re, &mut im);
+    noren_math::roots::fft::FftTable::new(slots).inverse(&mut re, &mut im);
     let packed: Vec<Complex64> = re.into_iter().zip(im).map(|(re, im)| Complex64::new(re, im)).collect();
     coefficients = (0..slots).map(|j| packed[reversed(j, slots)]).collect();
     println!("coefficients worst 2^{:.2} rms 2^{:.2}", worst(&coefficients, &z).log2(), rms(&coefficients, &z).log2());

@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use noren::Complex64;
 use noren::bootstrapping::{Diagonals, Direction, GiantOrder, Group};
-use noren_math::fft::FftTable;
+use noren_math::roots::fft::FftTable;
 
 use crate::numbers::{complex, reversed, worst};
 

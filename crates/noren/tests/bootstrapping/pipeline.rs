@@ -2,7 +2,7 @@
 
 use noren::Complex64;
 use noren::bootstrapping::{Diagonals, Direction, Exponential, Parameters, Preset, SineSeries};
-use noren_math::fft::FftTable;
+use noren_math::roots::fft::FftTable;
 
 use crate::numbers::{complex, uniform, worst};
 

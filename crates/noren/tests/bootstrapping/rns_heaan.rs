@@ -11,7 +11,7 @@ use noren::bootstrapping::{Diagonals, Direction};
 use noren::ckks::{Ciphertext, CkksError, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Scale};
 use noren::security::Security;
 use noren::{Complex64, Error, EvaluationKeys, Seed};
-use noren_math::fft::FftTable;
+use noren_math::roots::fft::FftTable;
 
 use crate::numbers::{complex, reversed, uniform, worst};
 use crate::summary::Summary;

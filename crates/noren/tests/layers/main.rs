@@ -7,7 +7,7 @@ mod source;
 mod tokens;
 
 use circles::circles;
-use imports::Crate;
+use imports::{Crate, Import};
 use source::{Source, below, sources};
 
 /// No file grows longer.
@@ -131,6 +131,20 @@ fn files_import_in_no_circles() {
     assert_none(places, "files import in circles");
 }
 
+/// The imports between rooms of noren-math: the folders and files that `lib.rs` names.
+fn between_rooms(imports: Vec<Import>) -> Vec<Import> {
+    let room = |file: &str| file.split('/').nth(2).expect("a file of src/").to_owned();
+    let rooms = imports.into_iter().map(|import| Import { from: room(&import.from), to: room(&import.to), ..import });
+    rooms.filter(|import| import.from != import.to).collect()
+}
+
+#[test]
+fn rooms_of_math_import_in_no_circles() {
+    let imports = between_rooms(Crate::new(&sources(), "noren-math").imports());
+    let places = circles(&imports).into_iter().flatten().map(|import| format!("{} -> {}", import.place, import.to));
+    assert_none(places.collect(), "rooms import in circles");
+}
+
 /// The circles of a crate of these files, by their number of imports.
 fn circles_of(files: &[(&str, &str)]) -> Vec<usize> {
     let source = |(path, text): &(&str, &str)| Source { path: format!("noren/src/{path}"), text: (*text).to_owned() };
@@ -150,6 +164,18 @@ fn circles_are_found_through_faces() {
     let child = ("b/child.rs", "use super::Parent;\npub struct Child(Parent);");
     assert_eq!(circles_of(&[("b.rs", "mod child;\npub use child::Child;\npub struct Parent;"), child]), []);
     assert_eq!(circles_of(&[("b.rs", "mod child;\nuse child::Child;\npub struct Parent(Child);"), child]), [2]);
+}
+
+#[test]
+fn circles_of_rooms_are_found() {
+    let import = |from: &str, to: &str| Import { from: from.to_owned(), to: to.to_owned(), place: String::new() };
+    let files = [
+        import("noren-math/src/a/first.rs", "noren-math/src/b.rs"),
+        import("noren-math/src/b.rs", "noren-math/src/a/second.rs"),
+        import("noren-math/src/a/first.rs", "noren-math/src/a/second.rs"),
+    ];
+    assert!(circles(&files).is_empty());
+    assert_eq!(circles(&between_rooms(files.to_vec())).iter().map(Vec::len).collect::<Vec<_>>(), [2]);
 }
 
 /// The verbs of a ring that give or take words of elements.

@@ -7,7 +7,7 @@ use noren_math::cyclotomic::Cyclotomic;
 use noren_math::kernels::{Kernels, available, by_name};
 use noren_math::machine::aligned::AlignedVec;
 use noren_math::modulus::Modulus;
-use noren_math::ntt::table::NttTable;
+use noren_math::roots::ntt::NttTable;
 use rayon::prelude::*;
 
 use crate::bench::kernels::rows::{LARGE_PRIME_BITS, PRIME_BITS, largest_primes, row};

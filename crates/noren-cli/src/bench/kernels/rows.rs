@@ -4,12 +4,12 @@ use std::convert::Infallible;
 use std::hint::black_box;
 
 use noren_math::cyclotomic::Cyclotomic;
-use noren_math::fft::FftTable;
 use noren_math::kernels::{Kernels, by_name};
 use noren_math::machine::aligned::AlignedVec;
 use noren_math::modulus::Modulus;
-use noren_math::ntt::table::NttTable;
 use noren_math::prime::primes_below;
+use noren_math::roots::fft::FftTable;
+use noren_math::roots::ntt::NttTable;
 
 use crate::bench::kernels::clock;
 use crate::bench::kernels::conversion::Conversion;

@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use noren_math::kernels::Kernels;
 use noren_math::machine::aligned::AlignedVec;
-use noren_math::torus::fft::TorusFft;
+use noren_math::roots::torus::TorusFft;
 
 use crate::bench::kernels::rows::row;
 use crate::bench::measure;

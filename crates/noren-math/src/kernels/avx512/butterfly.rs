@@ -74,7 +74,7 @@ impl<const NARROW: bool> Butterfly<NARROW> {
         }
     }
 
-    /// A factor from its quotient; see [`value_of_quotient`](crate::ntt::table::value_of_quotient).
+    /// A factor from its quotient; see [`value_of_quotient`](crate::roots::ntt::value_of_quotient).
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub(super) fn factor(self, quotient: Vector) -> Factor {

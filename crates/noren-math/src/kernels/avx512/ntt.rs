@@ -20,7 +20,7 @@ use super::arithmetic::{Factor, Vector, WIDTH, load, prefetch, store};
 use super::butterfly::Butterfly;
 use crate::kernels::portable_ntt;
 use crate::modulus::{Modulus, ShoupFactor};
-use crate::ntt::table::{BlockRoots, InverseScale, LATE, NttTable, QUOTIENTS, Roots, VALUES, mirror};
+use crate::roots::ntt::{BlockRoots, InverseScale, LATE, NttTable, QUOTIENTS, Roots, VALUES, mirror};
 
 /// The words of one vector in memory.
 type Words = [u64; WIDTH];

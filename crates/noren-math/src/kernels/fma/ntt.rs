@@ -36,7 +36,7 @@ macro_rules! fma_ntt {
         };
         use crate::kernels::portable_ntt;
         use crate::modulus::Modulus;
-        use crate::ntt::table::{InverseScale, NttTable, NumberRoots, mirror};
+        use crate::roots::ntt::{InverseScale, NttTable, NumberRoots, mirror};
 
         /// The words of the shortest row.
         const LEAST: usize = 64;

@@ -1,12 +1,12 @@
 //! The verbs on rows of residues.
 
-use crate::fft::FftTable;
 use crate::kernels::operands::{HALVES, MAX_TERMS, MovedProducts, WeightedRows, WeightedSum};
 use crate::kernels::places::GROUP;
 use crate::kernels::table::Kernels;
 use crate::kernels::verbs::call::{assert_lengths, call};
 use crate::modulus::{Modulus, ShoupFactor};
-use crate::ntt::table::{InverseScale, NttTable};
+use crate::roots::fft::FftTable;
+use crate::roots::ntt::{InverseScale, NttTable};
 
 impl Kernels {
     /// `out = a + b`. Range: in `[0, q)`, out `[0, q)`.

@@ -1,12 +1,25 @@
 //! The verbs on torus words and their spectra.
 
 use crate::kernels::table::Kernels;
-use crate::kernels::torus::TorusProducts;
+use crate::kernels::torus::{TorusKernels, TorusProducts};
 use crate::kernels::verbs::call::call;
+use crate::roots::torus::TorusFft;
 use crate::torus::digit::Digit;
-use crate::torus::fft::TorusFft;
 use crate::torus::gadget::Gadget;
 use crate::torus::word::Torus;
+use crate::torus::word::sealed::ForWords;
+
+impl ForWords for Kernels {
+    type Of<T: 'static> = TorusKernels<T>;
+
+    fn for_u32(&self) -> &TorusKernels<u32> {
+        &self.torus32
+    }
+
+    fn for_u64(&self) -> &TorusKernels<u64> {
+        &self.torus64
+    }
+}
 
 impl Kernels {
     /// The spectrum of `scale`, a power of two, times the signed integers of `a`; see [`TorusFft::forward`].
@@ -15,7 +28,7 @@ impl Kernels {
     /// If a length is not the degree.
     pub fn torus_forward<T: Torus>(&self, spectrum: &mut [f64], a: &[T], scale: f64, fft: &TorusFft) {
         assert_degree(fft, &[spectrum.len(), a.len()]);
-        let table = T::kernels(self);
+        let table = T::choose(self);
         call!(table.forward(spectrum, a, scale, fft));
     }
 
@@ -47,7 +60,7 @@ impl Kernels {
         ahead: &[f64],
     ) {
         assert_degree(fft, &[spectrum.len(), shifted.len()]);
-        let table = T::kernels(self);
+        let table = T::choose(self);
         call!(table.forward_digits(spectrum, shifted, digit, fft, ahead));
     }
 
@@ -57,7 +70,7 @@ impl Kernels {
     /// If a length is not the degree.
     pub fn torus_inverse_add<T: Torus>(&self, out: &mut [T], spectrum: &mut [f64], fft: &TorusFft) {
         assert_degree(fft, &[spectrum.len(), out.len()]);
-        let table = T::kernels(self);
+        let table = T::choose(self);
         call!(table.inverse_add(out, spectrum, fft));
     }
 
@@ -83,7 +96,7 @@ impl Kernels {
             assert_eq!(turns.monomials.degree(), n, "monomials of the degree");
             assert!(turns.exponents.iter().all(|&e| e < 2 * n), "X^{:?} of degree {n}", turns.exponents);
         }
-        let table = T::kernels(self);
+        let table = T::choose(self);
         call!(table.products_add(out, products, scratch, fft));
     }
 
@@ -95,7 +108,7 @@ impl Kernels {
     pub fn torus_rotate_difference<T: Torus>(&self, out: &mut [T], a: &[T], rotation: usize, offset: T) {
         assert_eq!(out.len(), a.len(), "the rows of one call need one length");
         assert!(rotation < 2 * a.len(), "rotation {rotation} of degree {}", a.len());
-        let table = T::kernels(self);
+        let table = T::choose(self);
         call!(table.rotate_difference(out, a, rotation, offset));
     }
 }

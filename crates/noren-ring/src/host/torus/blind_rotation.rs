@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use noren_math::machine::aligned::AlignedVec;
 use noren_math::machine::mapped::{MappedFile, MappedRow};
-use noren_math::torus::fft::TorusFft;
+use noren_math::roots::monomial::Monomials;
+use noren_math::roots::torus::TorusFft;
 use noren_math::torus::gadget::Gadget;
-use noren_math::torus::monomial::Monomials;
-use noren_math::torus::product::{FourierKey, Grouping, KeyShape, TorusScratch};
+use noren_math::torus_products::product::{FourierKey, Grouping, KeyShape, TorusScratch};
 
 use crate::engine::Engine;
 use crate::interrupt::Steps;

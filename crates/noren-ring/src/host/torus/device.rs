@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use noren_math::machine::aligned::AlignedVec;
 use noren_math::machine::mapped::{MappedFile, MappedRow};
-use noren_math::torus::matrix::Precision;
+use noren_math::torus_products::matrix::Precision;
 
 use crate::handle::{DeviceKey, KeyHandle};
 use crate::host::Host;

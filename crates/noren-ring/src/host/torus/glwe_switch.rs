@@ -1,9 +1,9 @@
 //! Key switches of GLWE samples: automorphisms, products with secrets.
 
 use noren_math::machine::aligned::AlignedVec;
-use noren_math::torus::fft::TorusFft;
+use noren_math::roots::torus::TorusFft;
 use noren_math::torus::gadget::Gadget;
-use noren_math::torus::matrix::{Precision, SwitchScratch, SwitchShape};
+use noren_math::torus_products::matrix::{Precision, SwitchScratch, SwitchShape};
 
 use crate::host::torus::blind_rotation::{ExactKey, exact_product_add};
 use crate::torus::exact::ExactProduct;

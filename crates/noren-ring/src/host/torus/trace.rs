@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use noren_math::torus::gadget::Gadget;
-use noren_math::torus::matrix::Precision;
+use noren_math::torus_products::matrix::Precision;
 
 use crate::engine::Engine;
 use crate::host::torus::glwe_switch::{GlweScratch, GlweSwitch};

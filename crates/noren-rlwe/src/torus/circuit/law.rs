@@ -14,7 +14,7 @@
 //! multiplied by them: `k l N^2/48` times the energy before, and at the ends of polynomials, from where most choices of an index
 //! of ones take their noise, three times as much of what is at coefficient 0.
 
-use noren_math::torus::product::Grouping;
+use noren_math::torus_products::product::Grouping;
 
 use crate::torus::circuit::spec::CircuitSpec;
 use crate::torus::law::{fresh_rows, rotation, transform};

@@ -1,7 +1,7 @@
 //! Light keys, and the keys of a bootstrap that are made of them.
 
 use noren_math::random::Seed;
-use noren_math::torus::matrix::Precision;
+use noren_math::torus_products::matrix::Precision;
 use noren_ring::engine::Engine;
 use noren_ring::host::torus::glwe_switch::GlweSwitch;
 use noren_ring::host::torus::trace::Trace;

@@ -1,7 +1,7 @@
 //! How much noise scheme switching adds: variances in units of the circle.
 
 use noren_math::torus::gadget::Gadget;
-use noren_math::torus::matrix::Precision;
+use noren_math::torus_products::matrix::Precision;
 
 use crate::error::Result;
 use crate::noise::{key_switch_shaped, secret_square_norm};

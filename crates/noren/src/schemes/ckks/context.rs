@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use noren_math::fft::FftTable;
+use noren_math::roots::fft::FftTable;
 use noren_ring::device::Device;
 use noren_ring::host::Host;
 use noren_ring::parallel::Parallel;

@@ -59,7 +59,7 @@ pub use gates::Gate;
 pub use key_file::ServerKeyFile;
 pub use large::lookup::LargeLookup;
 pub use lookup::{BivariateLookup, Lookup};
-pub use noren_math::torus::product::Grouping;
+pub use noren_math::torus_products::product::Grouping;
 pub use noren_rlwe::torus::circuit::keys::{CircuitKeys, CompactCircuitKeys};
 pub use noren_rlwe::torus::circuit::law::CircuitLaw;
 pub use noren_rlwe::torus::circuit::parameters::CircuitParameters;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use noren_math::torus::product::Grouping;
+use noren_math::torus_products::product::Grouping;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::torus::law::Failure;
 use noren_rlwe::torus::parameters::TorusParameters;

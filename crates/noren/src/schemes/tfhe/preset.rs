@@ -1,6 +1,6 @@
 //! Sets of parameters by their names.
 
-use noren_math::torus::product::Grouping;
+use noren_math::torus_products::product::Grouping;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::security::Security;
 use noren_rlwe::torus::digits::Digits;

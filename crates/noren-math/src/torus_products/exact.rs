@@ -7,11 +7,11 @@ use zeroize::{Zeroizing, optimization_barrier};
 use crate::kernels::kernels;
 use crate::kernels::torus::TorusProducts;
 use crate::machine::aligned::AlignedVec;
+use crate::roots::torus::TorusFft;
 use crate::torus::digit::Digit;
-use crate::torus::fft::TorusFft;
 use crate::torus::gadget::Gadget;
-use crate::torus::product::{Grouping, KeyShape};
 use crate::torus::word::Torus;
+use crate::torus_products::product::{Grouping, KeyShape};
 
 /// The largest small integer, for every degree.
 pub const LARGEST_SMALL: i64 = 32;
@@ -33,7 +33,7 @@ impl TorusFft {
     /// `[-largest, largest]`, largest in `[1, 32]`.
     ///
     /// Words are multiplied in digits of as many bits as they may have for roundings to stay below one half of a unit: an
-    /// integer off by less is rounded to the right one. By the bound of [`torus::bound`](crate::torus::bound), with integers in
+    /// integer off by less is rounded to the right one. By the bound of [`torus::bound`](crate::torus_products::bound), with integers in
     /// the place of words, a sum of R products is off by less than `R n^(3/2) (largest B) (18L + 3R + 5) 2^-53`: for binary
     /// secrets digits of 22 bits, three to a word of 64, are short enough for 18 products of degree 2^12.
     ///

@@ -34,9 +34,9 @@
 //! squares of 2: it is at most 8 times as large as the three, and has 8 times their variance. Three products, sums and values of
 //! monomials round it, each within `8u`, and by the variance of two layers or so.
 
-use crate::torus::fft::TorusFft;
-use crate::torus::product::{Grouping, KeyShape};
+use crate::roots::torus::TorusFft;
 use crate::torus::word::Torus;
+use crate::torus_products::product::{Grouping, KeyShape};
 
 /// The relative error of one rounding.
 const UNIT: f64 = f64::EPSILON / 2.0;
@@ -46,7 +46,7 @@ const LAYER_VARIANCE: f64 = 0.5;
 
 impl TorusFft {
     /// No coefficient of an external product by matrices of this shape is farther from the exact one, in steps of `1/q`: see
-    /// the [module](crate::torus::bound).
+    /// the [module](crate::torus_products::bound).
     #[must_use]
     pub fn error_bound<T: Torus>(&self, shape: &KeyShape) -> f64 {
         let (rows, points) = (shape.digits() as f64, self.points() as f64);

@@ -1,7 +1,7 @@
 //! The negacyclic transform in `f64` by the kernels in use.
 
 use crate::kernels::kernels;
-use crate::torus::fft::TorusFft;
+use crate::roots::torus::TorusFft;
 use crate::torus::word::Torus;
 
 impl TorusFft {

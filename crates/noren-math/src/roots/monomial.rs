@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::fft::root;
 use crate::machine::aligned::AlignedVec;
-use crate::torus::fft::{BLOCK, DEGREES, GROUP, GROUP_WORDS};
+use crate::roots::fft::root;
+use crate::roots::torus::{BLOCK, DEGREES, GROUP, GROUP_WORDS};
 
 /// Groups of a block.
 const GROUPS: usize = BLOCK / GROUP;
 
-/// The values of monomials at the points of [`TorusFft`](crate::torus::fft::TorusFft), cheap to clone.
+/// The values of monomials at the points of [`TorusFft`](crate::roots::torus::TorusFft), cheap to clone.
 ///
 /// Point p is `w^{u_p}` for `w = exp(2 pi i / 2N)`, so that `X^e` is `w^{u_p e}` there. The exponents of a block of 64 points
 /// are that of its first point plus multiples of `2N/64`, the same for all blocks: `X^e` is one number of the block times one
@@ -94,7 +94,7 @@ const fn leaf(points: usize, place: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::torus::fft::TorusFft;
+    use crate::roots::torus::TorusFft;
 
     #[test]
     fn values_are_the_spectra_of_monomials() {

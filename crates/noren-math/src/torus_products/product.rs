@@ -3,9 +3,9 @@
 use crate::kernels::kernels;
 use crate::kernels::torus::{PAIR_TERMS, QUAD, TorusProducts, Turns, key_place};
 use crate::machine::aligned::AlignedVec;
-use crate::torus::fft::{BLOCK, GROUP, GROUP_WORDS, TorusFft};
+use crate::roots::monomial::Monomials;
+use crate::roots::torus::{BLOCK, GROUP, GROUP_WORDS, TorusFft};
 use crate::torus::gadget::Gadget;
-use crate::torus::monomial::Monomials;
 use crate::torus::word::Torus;
 
 /// Words between rows of spectra that are read side by side, besides the row: a power of two alone would put the same places

@@ -1,7 +1,7 @@
 //! The special FFT by the kernels in use.
 
-use crate::fft::table::FftTable;
 use crate::kernels::kernels;
+use crate::roots::fft::FftTable;
 
 impl FftTable {
     /// From packed coefficients to slots (decode): `out_j = sum_k v_k zeta^(k 5^j)`, `v = re + i im`.

@@ -8,8 +8,8 @@
 
 use std::sync::Arc;
 
-use crate::fft::root;
 use crate::machine::aligned::AlignedVec;
+use crate::roots::fft::root;
 
 /// The degrees that there are transforms for.
 pub const DEGREES: std::ops::RangeInclusive<usize> = 1 << 4..=1 << 16;

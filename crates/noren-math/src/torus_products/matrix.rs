@@ -7,10 +7,10 @@
 use crate::kernels::kernels;
 use crate::kernels::torus::{TorusProducts, key_place};
 use crate::machine::aligned::AlignedVec;
-use crate::torus::bound::deviation;
-use crate::torus::fft::{GROUP_WORDS, TorusFft};
+use crate::roots::torus::{GROUP_WORDS, TorusFft};
 use crate::torus::gadget::Gadget;
-use crate::torus::product::{Grouping, PADDING};
+use crate::torus_products::bound::deviation;
+use crate::torus_products::product::{Grouping, PADDING};
 
 /// How many deviations of the transform's error one half of a step must be: more than 16 are met with a probability below
 /// 2^-186.
