@@ -11,8 +11,8 @@ import numpy as np
 
 from noren._noren import EncodingError, RangeError
 from noren._noren.compiler import Graph
-from noren._trace import Traced, TraceError, Tracer
-from noren._trace_functions import flattened
+from noren._trace import Traced, TraceError
+from noren._trace_functions import NumpyTracer, flattened
 
 Ranges: TypeAlias = Sequence[tuple[float, float]] | Literal["data"] | None
 """What `noren.compile` takes as ranges."""
@@ -55,7 +55,7 @@ class Input:
 def graph_of(function: Callable[..., Any], examples: Sequence[Any], ranges: Ranges) -> Graph:
     """Trace a function on the shapes and ranges of its arguments."""
     inputs = _inputs(examples, ranges)
-    tracer = Tracer()
+    tracer = NumpyTracer()
     names = _names(function, len(inputs))
     arguments = []
     for spec, own_name in zip(inputs, names, strict=True):

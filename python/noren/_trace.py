@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from operator import index
@@ -31,12 +32,20 @@ class TraceError(Error):
     """A function that cannot be traced: it asks for values, or for what numpy has and the compiler does not."""
 
 
-class Tracer:
-    """A graph in the making."""
+class Tracer(ABC):
+    """A graph in the making, and how functions of numpy become operations of it."""
 
     def __init__(self) -> None:
         """Begin an empty graph."""
         self.graph = Graph()
+
+    @abstractmethod
+    def ufunc(self, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
+        """Record a universal function."""
+
+    @abstractmethod
+    def function(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Record another function."""
 
     def push(self, operation: object) -> Traced:
         """Append an operation in the form of its JSON."""
@@ -278,15 +287,11 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Record a universal function of numpy."""
-        from noren._trace_functions import ufunc_of
-
-        return ufunc_of(self.tracer, ufunc, method, inputs, kwargs)
+        return self.tracer.ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, _types: Any, args: Any, kwargs: Any) -> Any:
         """Record another function of numpy."""
-        from noren._trace_functions import function_of
-
-        return function_of(self.tracer, func, args, kwargs)
+        return self.tracer.function(func, args, kwargs)
 
     def __array__(self, *_args: object, **_kwargs: object) -> NoReturn:
         """Refuse to become an array of known values."""

@@ -75,48 +75,50 @@ _IDLE: dict[str, tuple[Any, ...]] = {
 """Values of arguments that change no element of a result, beside the defaults."""
 
 
-def ufunc_of(tracer: Tracer, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
-    """Record a universal function."""
-    name = ufunc.__name__
-    if getattr(np, name, None) is not ufunc:
-        raise TraceError(f"{place()}: {ufunc!r} is no function of numpy's main namespace: {_supported(_UFUNCS)}")
-    if method == "reduce" and name in _REDUCTIONS:
-        return _ufunc_reduced(tracer, name, inputs[0], kwargs)
-    if method != "__call__":
-        raise TraceError(f"{place()}: np.{name}.{method} is not traced: write its steps one by one")
-    if name not in _UFUNCS:
-        raise TraceError(f"{place()}: np.{name} is not traced; {_supported(_UFUNCS)}")
-    options = _asked(kwargs, {})
-    dtype = options.pop("dtype", None)
-    _refuse(name, options)
-    return _as_dtype(name, _settled(_ufunc(tracer, name, inputs), *inputs), dtype)
+class NumpyTracer(Tracer):
+    """A tracer that records functions of numpy."""
 
+    def ufunc(self, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
+        """Record a universal function."""
+        name = ufunc.__name__
+        if getattr(np, name, None) is not ufunc:
+            raise TraceError(f"{place()}: {ufunc!r} is no function of numpy's main namespace: {_supported(_UFUNCS)}")
+        if method == "reduce" and name in _REDUCTIONS:
+            return _ufunc_reduced(self, name, inputs[0], kwargs)
+        if method != "__call__":
+            raise TraceError(f"{place()}: np.{name}.{method} is not traced: write its steps one by one")
+        if name not in _UFUNCS:
+            raise TraceError(f"{place()}: np.{name} is not traced; {_supported(_UFUNCS)}")
+        options = _asked(kwargs, {})
+        dtype = options.pop("dtype", None)
+        _refuse(name, options)
+        return _as_dtype(name, _settled(_ufunc(self, name, inputs), *inputs), dtype)
 
-def function_of(tracer: Tracer, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Record another function.
+    def function(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Record another function.
 
-    Arguments are named by the signature that numpy gives; those with a value other than the default which the function
-    here does not take are refused.
-    """
-    name = func.__name__
-    taken = {*_STRUCTURAL, *_JOINING, *_FUNCTIONS}
-    if getattr(np, name, None) is not func:
-        raise TraceError(f"{place()}: {func.__module__}.{name} is not traced; {_supported(taken)}")
-    if name in _STRUCTURAL:
-        return _rearranged(func, args, kwargs)
-    if name not in taken:
-        raise TraceError(f"{place()}: np.{name} is not traced; {_supported(taken)}")
-    given = _bound(func, args, kwargs)
-    if name in _JOINING:
-        dtype = given.pop("dtype", None)
-        parts = list(next(iter(given.values())))
-        _refuse(name, {key: value for key, value in given.items() if key not in ("arrays", "tup", "axis")})
-        joined = _joined(tracer, func, parts, {"axis": given["axis"]} if "axis" in given else {})
-        return _as_dtype(name, _settled(joined, *parts), dtype)
-    function = _FUNCTIONS[name]
-    known_here = set(inspect.signature(function).parameters)
-    _refuse(name, {key: value for key, value in given.items() if key not in known_here})
-    return function(tracer, **given)
+        Arguments are named by the signature that numpy gives; those with a value other than the default which the
+        function here does not take are refused.
+        """
+        name = func.__name__
+        taken = {*_STRUCTURAL, *_JOINING, *_FUNCTIONS}
+        if getattr(np, name, None) is not func:
+            raise TraceError(f"{place()}: {func.__module__}.{name} is not traced; {_supported(taken)}")
+        if name in _STRUCTURAL:
+            return _rearranged(func, args, kwargs)
+        if name not in taken:
+            raise TraceError(f"{place()}: np.{name} is not traced; {_supported(taken)}")
+        given = _bound(func, args, kwargs)
+        if name in _JOINING:
+            dtype = given.pop("dtype", None)
+            parts = list(next(iter(given.values())))
+            _refuse(name, {key: value for key, value in given.items() if key not in ("arrays", "tup", "axis")})
+            joined = _joined(self, func, parts, {"axis": given["axis"]} if "axis" in given else {})
+            return _as_dtype(name, _settled(joined, *parts), dtype)
+        function = _FUNCTIONS[name]
+        known_here = set(inspect.signature(function).parameters)
+        _refuse(name, {key: value for key, value in given.items() if key not in known_here})
+        return function(self, **given)
 
 
 def select(tracer: Tracer, condition: Any, a: Any, b: Any) -> Traced:
