@@ -16,8 +16,8 @@ use std::fmt;
 use zeroize::{Zeroize, ZeroizeOnDrop, optimization_barrier};
 
 use crate::error::Error;
-use crate::kernels::chacha::BLOCK_WORDS;
 use crate::kernels::kernels;
+use crate::kernels::random::chacha::BLOCK_WORDS;
 
 /// Bytes of a seed and of a ChaCha20 key.
 pub const SEED_BYTES: usize = 32;

@@ -3,7 +3,7 @@
 
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::error::Error;
-use noren_math::kernels::places::Place;
+use noren_math::kernels::rows::places::Place;
 use noren_math::kernels::{
     Kernels, KeyRows, MAX_TERMS, MovedProducts, WeightedRows, WeightedSum, available, by_name, kernels, select,
 };

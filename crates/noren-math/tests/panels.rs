@@ -1,6 +1,6 @@
 //! Kernels that make several sums side by side: every table gives what sums one by one are.
 
-use noren_math::kernels::places::GROUP;
+use noren_math::kernels::rows::places::GROUP;
 use noren_math::kernels::{KeyRows, MAX_TERMS, Panel, available, by_name};
 use noren_math::machine::aligned::AlignedVec;
 use noren_math::modulus::Modulus;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use noren_math::cyclotomic::Cyclotomic;
-use noren_math::kernels::places::{GROUP, Place};
+use noren_math::kernels::rows::places::{GROUP, Place};
 
 use crate::error::Error;
 

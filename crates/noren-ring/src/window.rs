@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use noren_math::cyclotomic::Cyclotomic;
-use noren_math::kernels::places::GROUP;
+use noren_math::kernels::rows::places::GROUP;
 use noren_math::modulus::Modulus;
 
 use crate::automorphism::Automorphism;

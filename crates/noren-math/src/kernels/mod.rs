@@ -1,9 +1,10 @@
 //! Row kernels: the arithmetic on whole rows of residues, one table per instruction set.
 //!
-//! [`Kernels`] lists the verbs. `portable.rs` says what each of them means; the other tables give
-//! the same results, bit for bit, faster. A new instruction set is a folder with its table and a line in `TABLES`: the
-//! table says `..portable::TABLE` for verbs that it lacks, and the macros `vector_*` and `fma_*` write verbs over its
-//! vectors, given their arithmetic. All `unsafe` code of noren is here and in [`machine`](crate::machine).
+//! [`Kernels`] lists the verbs. The rooms `rows`, `transforms`, `torus` and `random` hold, for what a verb works on, its safe
+//! call and its meaning in plain Rust, which make up the table `portable`; the other tables give the same results, bit for
+//! bit, faster. A new instruction set is a folder with its table and a line in `TABLES`: the table says `..portable::TABLE`
+//! for verbs that it lacks, and the macros `vector_*` of these rooms and `fma_*` write verbs over its vectors, given their
+//! arithmetic. All `unsafe` code of noren is here and in [`machine`](crate::machine).
 
 use std::sync::OnceLock;
 
@@ -13,48 +14,19 @@ use crate::error::Error;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-pub(crate) mod chacha;
+mod call;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod fma;
-mod gaussian;
-mod multiples;
 #[cfg(target_arch = "aarch64")]
 mod neon;
-mod normal;
-mod operands;
-mod panels;
-pub mod places;
 mod portable;
-mod portable_binary;
-mod portable_fft;
-mod portable_horner;
-mod portable_ntt;
-mod portable_panels;
-mod portable_torus;
-mod portable_windows;
+pub(crate) mod random;
+pub mod rows;
 mod table;
 pub mod torus;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod vector_fft;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod vector_horner;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod vector_rows;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod vector_torus;
-#[cfg(target_arch = "x86_64")]
-mod vector_torus_blocks;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod vector_torus_halves;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod vector_torus_layers;
-#[cfg(target_arch = "x86_64")]
-mod vector_windows;
-mod verbs;
-mod wide_reduction;
+mod transforms;
 
-pub use operands::{KeyRows, MAX_TERMS, MovedProducts, WeightedRows, WeightedSum};
-pub use panels::Panel;
+pub use rows::{KeyRows, MAX_TERMS, MovedProducts, Panel, WeightedRows, WeightedSum};
 pub use table::Kernels;
 
 /// All tables, each faster than those before it.

@@ -1,13 +1,13 @@
-//! The verbs on rows: one private function pointer each. The safe methods that call them are in `verbs`.
+//! All verbs: one private function pointer each. The safe methods that call them are in the `verbs` of the rooms.
 
 use std::fmt;
 
-use crate::kernels::chacha::Chacha20;
-use crate::kernels::multiples::SubMultiples;
-use crate::kernels::normal::{InsideCircle, Normal};
-use crate::kernels::operands::{MovedProducts, WeightedRows, WeightedSum};
-use crate::kernels::panels::PanelKernels;
-use crate::kernels::torus::TorusKernels;
+use crate::kernels::random::chacha::Chacha20;
+use crate::kernels::random::normal::{InsideCircle, Normal};
+use crate::kernels::rows::operands::{MovedProducts, WeightedRows, WeightedSum};
+use crate::kernels::rows::panels::PanelKernels;
+use crate::kernels::torus::multiples::SubMultiples;
+use crate::kernels::torus::operands::TorusKernels;
 use crate::modulus::{Modulus, ShoupFactor};
 use crate::roots::fft::FftTable;
 use crate::roots::ntt::{InverseScale, NttTable};

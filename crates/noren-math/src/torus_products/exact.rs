@@ -5,7 +5,7 @@ use std::fmt;
 use zeroize::{Zeroizing, optimization_barrier};
 
 use crate::kernels::kernels;
-use crate::kernels::torus::TorusProducts;
+use crate::kernels::torus::operands::TorusProducts;
 use crate::machine::aligned::AlignedVec;
 use crate::roots::torus::TorusFft;
 use crate::torus::digit::Digit;

@@ -5,7 +5,7 @@
 //! that of integers, on every instruction set. It costs twice the products and inverse transforms of one in `f64` alone.
 
 use crate::kernels::kernels;
-use crate::kernels::torus::{TorusProducts, key_place};
+use crate::kernels::torus::operands::{TorusProducts, key_place};
 use crate::machine::aligned::AlignedVec;
 use crate::roots::torus::{GROUP_WORDS, TorusFft};
 use crate::torus::gadget::Gadget;

@@ -1,7 +1,7 @@
 //! Products of torus polynomials with matrices of them, by digits: external products and the steps of a blind rotation.
 
 use crate::kernels::kernels;
-use crate::kernels::torus::{PAIR_TERMS, QUAD, TorusProducts, Turns, key_place};
+use crate::kernels::torus::operands::{PAIR_TERMS, QUAD, TorusProducts, Turns, key_place};
 use crate::machine::aligned::AlignedVec;
 use crate::roots::monomial::Monomials;
 use crate::roots::torus::{BLOCK, GROUP, GROUP_WORDS, TorusFft};

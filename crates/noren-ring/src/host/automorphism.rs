@@ -1,7 +1,7 @@
 //! The automorphisms `X -> X^k`, block by block.
 
 use noren_math::kernels::Kernels;
-use noren_math::kernels::places::GROUP;
+use noren_math::kernels::rows::places::GROUP;
 use noren_math::modulus::Modulus;
 
 use crate::automorphism::{Automorphism, BLOCK};

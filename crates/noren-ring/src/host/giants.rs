@@ -1,7 +1,7 @@
 //! Sums of moved inner products with digits of several elements, and their division: the second half of a matrix.
 
 use noren_math::kernels::MovedProducts;
-use noren_math::kernels::places::GROUP;
+use noren_math::kernels::rows::places::GROUP;
 
 use crate::automorphism::Automorphism;
 use crate::decompose::Decomposer;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use noren_math::kernels::places::{GROUP, Place};
+use noren_math::kernels::rows::places::{GROUP, Place};
 use noren_math::kernels::{KeyRows, MAX_TERMS, MovedProducts};
 
 use crate::automorphism::Automorphism;

@@ -1,6 +1,6 @@
 //! Costs of rotations and sizes of factors: as much of a scheme as a circuit needs to choose between plans.
 
-use noren_math::kernels::places::GROUP;
+use noren_math::kernels::rows::places::GROUP;
 
 /// The costs of a sum of rotations of one ciphertext, in nanoseconds, and the size of the keys that it takes.
 ///

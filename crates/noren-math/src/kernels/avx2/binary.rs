@@ -4,7 +4,7 @@ use std::arch::x86_64::{
     __m128i, _mm_clmulepi64_si128, _mm_extract_epi64, _mm_loadu_si128, _mm_set_epi64x, _mm_setzero_si128, _mm_xor_si128,
 };
 
-/// See `portable_binary::add_binary_product`. Word k of the product is a sum over `a_i b_(k - i)`, kept in one register.
+/// See `binary::add_binary_product`. Word k of the product is a sum over `a_i b_(k - i)`, kept in one register.
 #[target_feature(enable = "avx2,pclmulqdq")]
 pub(in crate::kernels) fn add_binary_product(out: &mut [u64], a: &[u64], b: &[u64]) {
     if a.is_empty() || b.is_empty() {

@@ -4,7 +4,7 @@
 use std::arch::x86_64::*;
 
 use super::arithmetic::{Vector, WIDTH, store};
-use crate::kernels::chacha::{BLOCK_WORDS, CONSTANTS, DOUBLE_ROUNDS};
+use crate::kernels::random::chacha::{BLOCK_WORDS, CONSTANTS, DOUBLE_ROUNDS};
 
 /// Blocks of a group.
 const BLOCKS: usize = 4;

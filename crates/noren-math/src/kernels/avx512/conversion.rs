@@ -12,8 +12,8 @@
 use std::arch::x86_64::*;
 
 use super::arithmetic::{Prime, Vector, WIDTH, add_high, add_low, broadcast, load, prefetch, store};
-use crate::kernels::operands::{MAX_TERMS, WeightedRows, WeightedSum};
-use crate::kernels::portable;
+use crate::kernels::rows::operands::{MAX_TERMS, WeightedRows, WeightedSum};
+use crate::kernels::rows::portable;
 use crate::modulus::Modulus;
 
 /// The words of one vector in memory.

@@ -1,7 +1,7 @@
 //! The special FFT over eight lanes.
 
 use super::float::{self, Vector, WIDTH, add, load, mul, splat, store, sub};
-use crate::kernels::vector_fft::vector_fft;
+use crate::kernels::transforms::vector_fft::vector_fft;
 
 vector_fft!("avx512f");
 

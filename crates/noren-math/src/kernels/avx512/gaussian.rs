@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::arithmetic::{Vector, WIDTH, broadcast, load};
-use crate::kernels::gaussian::{self, HALF_MASK, HALVES};
+use crate::kernels::random::gaussian::{self, HALF_MASK, HALVES};
 
 /// Halvings of the interval in which a sample's size lies, from 32 sizes to one.
 const STEPS: usize = 5;

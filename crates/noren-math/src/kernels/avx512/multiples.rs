@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use crate::kernels::multiples::vector_multiples;
+use crate::kernels::torus::multiples::vector_multiples;
 
 vector_multiples!(
     "avx512f",

@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::arithmetic::{broadcast, load as load_words, store as store_words};
 use super::float::{Vector, WIDTH, add, load, mul, splat, store, sub};
-use crate::kernels::normal::{self, FRACTION, HALF_ROOT, STEP, TERMS};
+use crate::kernels::random::normal::{self, FRACTION, HALF_ROOT, STEP, TERMS};
 
 /// Pairs of one vector.
 const PAIRS: usize = WIDTH / 2;

@@ -18,7 +18,7 @@ use std::arch::x86_64::*;
 
 use super::arithmetic::{Factor, Vector, WIDTH, load, prefetch, store};
 use super::butterfly::Butterfly;
-use crate::kernels::portable_ntt;
+use crate::kernels::transforms::ntt as portable;
 use crate::modulus::{Modulus, ShoupFactor};
 use crate::roots::ntt::{BlockRoots, InverseScale, LATE, NttTable, QUOTIENTS, Roots, VALUES, mirror};
 
@@ -35,7 +35,7 @@ const SHORTEST: usize = 2 * LATE_WORDS;
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn forward(row: &mut [u64], table: &NttTable) {
     if row.len() < SHORTEST {
-        portable_ntt::ntt_forward(row, table);
+        portable::ntt_forward(row, table);
     } else if is_narrow(table.modulus()) {
         Transform::<true>::new(table).forward_block::<true, true>(row.as_chunks_mut().0, 1);
     } else {
@@ -47,7 +47,7 @@ pub(super) fn forward(row: &mut [u64], table: &NttTable) {
 pub(super) fn inverse(row: &mut [u64], table: &NttTable, scale: &InverseScale) {
     let last = &[scale.sum(), scale.difference()];
     if row.len() < SHORTEST {
-        portable_ntt::ntt_inverse(row, table, scale);
+        portable::ntt_inverse(row, table, scale);
     } else if is_narrow(table.modulus()) {
         Transform::<true>::new(table).inverse_block::<true>(row.as_chunks_mut().0, 1, last);
     } else {

@@ -2,10 +2,10 @@
 //! accumulators, which stay in registers.
 
 use super::arithmetic::{Vector, WIDTH, Wide, add_high, add_low, broadcast, load, prefetch_far, store, stream};
-use crate::kernels::operands::KeyRows;
-use crate::kernels::panels::{Panel, PanelKernels};
-use crate::kernels::portable_panels as portable;
-use crate::kernels::vector_rows::starts_on_a_line;
+use crate::kernels::rows::operands::KeyRows;
+use crate::kernels::rows::panels::{Panel, PanelKernels};
+use crate::kernels::rows::portable_panels as portable;
+use crate::kernels::rows::vector::starts_on_a_line;
 use crate::modulus::Modulus;
 use std::arch::x86_64::*;
 

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::arithmetic::{Barrett, Factor, Prime, Vector, WIDTH, Wide, broadcast, fence, load, store, stream};
-use crate::kernels::vector_rows::vector_rows;
+use crate::kernels::rows::vector::vector_rows;
 
 vector_rows!("avx512f,avx512dq,avx512ifma");
 

@@ -6,9 +6,9 @@
 use std::arch::x86_64::*;
 
 use super::arithmetic::{Vector, WIDTH, Wide, add_high, add_low, broadcast, load, prefetch, prefetch_far, store};
-use crate::kernels::operands::{KEY_GROUP, KEY_TILE, MAX_TERMS, MovedProducts};
-use crate::kernels::places::LANE_BITS;
-use crate::kernels::portable;
+use crate::kernels::rows::operands::{KEY_GROUP, KEY_TILE, MAX_TERMS, MovedProducts};
+use crate::kernels::rows::places::LANE_BITS;
+use crate::kernels::rows::portable;
 use crate::modulus::Modulus;
 
 /// How many vectors of columns are summed side by side: their eight accumulators hide the latency

@@ -4,9 +4,9 @@ use std::arch::x86_64::*;
 
 use super::arithmetic::load as load_64;
 use super::float::{Vector, WIDTH, add, load, mul, splat, sub, transpose};
-use crate::kernels::vector_torus::vector_torus;
-use crate::kernels::vector_torus_blocks::torus_blocks;
-use crate::kernels::vector_torus_layers::torus_layers;
+use crate::kernels::torus::blocks::torus_blocks;
+use crate::kernels::torus::layers::torus_layers;
+use crate::kernels::torus::vector::vector_torus;
 use crate::machine::aligned::LINE;
 
 vector_torus!("avx512f,avx512dq");

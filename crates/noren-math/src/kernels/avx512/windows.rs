@@ -1,5 +1,5 @@
 //! Sums over windows of a table, modulo `2^64`.
 
-use crate::kernels::vector_windows::vector_windows;
+use crate::kernels::rows::windows::vector_windows;
 
 vector_windows!("avx512f,avx512dq");

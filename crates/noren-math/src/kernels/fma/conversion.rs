@@ -6,8 +6,8 @@ macro_rules! fma_conversion {
         use super::arithmetic::{numbers, words};
         use super::lanes::{WIDTH, Words, add, floor, load, mul, prefetch, splat, store};
         use super::sums::{Fold, Sum, Unit};
-        use crate::kernels::operands::{MAX_TERMS, WeightedRows, WeightedSum};
-        use crate::kernels::portable;
+        use crate::kernels::rows::operands::{MAX_TERMS, WeightedRows, WeightedSum};
+        use crate::kernels::rows::portable;
 
         /// A row, cut into blocks of `C` vectors.
         type Blocks<'a, const C: usize> = &'a [[Words; C]];

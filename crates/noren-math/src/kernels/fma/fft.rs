@@ -7,7 +7,7 @@ macro_rules! fma_fft {
             Vector, WIDTH, add, load_numbers as load, mul, splat, store_numbers as store, sub,
             transpose as transpose_quarter,
         };
-        use crate::kernels::vector_fft::vector_fft;
+        use crate::kernels::transforms::vector_fft::vector_fft;
 
         vector_fft!($features);
 

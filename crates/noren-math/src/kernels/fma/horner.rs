@@ -4,7 +4,7 @@
 macro_rules! fma_horner {
     ($features:literal) => {
         use super::lanes::{Vector, WIDTH, add, load_numbers as load, mul, splat, store_numbers as store, sub};
-        use crate::kernels::vector_horner::vector_horner;
+        use crate::kernels::transforms::horner::vector_horner;
 
         vector_horner!($features);
     };

@@ -34,7 +34,7 @@ macro_rules! fma_ntt {
         use super::lanes::{
             SETS, Vector, WIDTH, Words, add, from_bits, load, load_numbers, splat, store, sub, to_bits, transpose,
         };
-        use crate::kernels::portable_ntt;
+        use crate::kernels::transforms::ntt as portable;
         use crate::modulus::Modulus;
         use crate::roots::ntt::{InverseScale, NttTable, NumberRoots, mirror};
 
@@ -50,7 +50,7 @@ macro_rules! fma_ntt {
         #[target_feature(enable = $features)]
         pub(super) fn forward(row: &mut [u64], table: &NttTable) {
             if row.len() < LEAST {
-                return portable_ntt::ntt_forward(row, table);
+                return portable::ntt_forward(row, table);
             }
             let transform = Transform::new::<2>(table.modulus(), table.number_roots());
             transform.forward_row(row.as_chunks_mut().0);
@@ -59,7 +59,7 @@ macro_rules! fma_ntt {
         #[target_feature(enable = $features)]
         pub(super) fn inverse(row: &mut [u64], table: &NttTable, scale: &InverseScale) {
             if row.len() < LEAST {
-                return portable_ntt::ntt_inverse(row, table, scale);
+                return portable::ntt_inverse(row, table, scale);
             }
             let transform = Transform::new::<1>(table.modulus(), table.number_roots());
             let last = [scale.sum(), scale.difference()].map(|w| Factor::broadcast(w, table.modulus()));

@@ -6,10 +6,10 @@ macro_rules! fma_panels {
         use super::arithmetic::numbers;
         use super::lanes::{Vector, WIDTH, broadcast, load, splat, store};
         use super::sums::{Fold, Sum, Unit};
-        use crate::kernels::operands::KeyRows;
-        use crate::kernels::panels::{Panel, PanelKernels};
-        use crate::kernels::places::GROUP;
-        use crate::kernels::portable_panels as portable;
+        use crate::kernels::rows::operands::KeyRows;
+        use crate::kernels::rows::panels::{Panel, PanelKernels};
+        use crate::kernels::rows::places::GROUP;
+        use crate::kernels::rows::portable_panels as portable;
         use crate::modulus::Modulus;
 
         pub(super) const TABLE: PanelKernels =

@@ -7,8 +7,8 @@ macro_rules! fma_rows {
             Integers as Vector, WIDTH, add_words, arrange, broadcast, fence, load, signed_16, store, stream,
         };
         use super::residues::{Product, Reduction, Scale, SignedReduction, Sum, add_above};
-        use crate::kernels::vector_rows::vector_rows;
-        use crate::kernels::{chacha, gaussian, normal};
+        use crate::kernels::random::{chacha, gaussian, normal};
+        use crate::kernels::rows::vector::vector_rows;
 
         vector_rows!($features);
 

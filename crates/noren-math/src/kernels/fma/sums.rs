@@ -25,9 +25,9 @@ macro_rules! fma_sums {
             store, sub,
         };
         use super::residues::Sum as Residues;
-        use crate::kernels::operands::{KEY_GROUP, KEY_TILE, MAX_TERMS, MovedProducts};
-        use crate::kernels::places::{GROUP, LANE_BITS};
-        use crate::kernels::portable;
+        use crate::kernels::rows::operands::{KEY_GROUP, KEY_TILE, MAX_TERMS, MovedProducts};
+        use crate::kernels::rows::places::{GROUP, LANE_BITS};
+        use crate::kernels::rows::portable;
         use crate::modulus::Modulus;
 
         /// How many vectors of columns are summed side by side.

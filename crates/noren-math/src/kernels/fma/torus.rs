@@ -9,9 +9,9 @@ macro_rules! fma_torus {
             load as load_64, load_numbers as load, mul, mul_add, mul_sub, neg_mul_add, neg_mul_sub, or, prefetch_far,
             set, shift_left, shift_right_each, signed_32, signed_64, splat, sub, to_bits, transpose, unsigned_32,
         };
-        use crate::kernels::vector_torus::vector_torus;
-        use crate::kernels::vector_torus_halves::torus_halves;
-        use crate::kernels::vector_torus_layers::torus_layers;
+        use crate::kernels::torus::halves::torus_halves;
+        use crate::kernels::torus::layers::torus_layers;
+        use crate::kernels::torus::vector::vector_torus;
 
         vector_torus!($features);
         torus_layers!($features);
