@@ -1,4 +1,4 @@
-//! Names of the code in the glossary and in the page on its architecture.
+//! Names of the code in the glossary, and of its files in all pages.
 
 use std::fs;
 use std::path::Path;
@@ -23,23 +23,32 @@ pub fn missing(sources: &[Source]) -> Vec<String> {
     missing.map(str::to_owned).collect()
 }
 
-/// The Rust files and folders named in the page on the architecture that there are not.
-pub fn missing_files() -> Vec<String> {
+/// The files of code named in the pages that there are not, each with its page.
+pub fn missing_files(sources: &[Source]) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let page = fs::read_to_string(root.join("docs/architecture.md")).expect("the page");
-    let quoted = page.split('`').skip(1).step_by(2);
-    let files: Vec<&str> =
-        quoted.filter(|name| name.contains('/') && name.ends_with(".rs") && !name.contains('*')).collect();
-    assert!(files.len() > 20, "the files of the page were not read");
-    let places = [
-        "crates",
-        "crates/noren-math/src",
-        "crates/noren-math/src/kernels",
-        "crates/noren/src",
-        "crates/noren/src/schemes",
-    ];
-    let exists = |file: &str| places.iter().any(|place| root.join(place).join(file).is_file());
-    files.into_iter().filter(|file| !exists(file)).map(str::to_owned).collect()
+    let docs = fs::read_dir(root.join("docs")).expect("the pages").map(|entry| entry.expect("a page").path());
+    let others = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "bench/README.md"];
+    let pages =
+        docs.chain(others.map(|page| root.join(page))).filter(|path| path.extension().is_some_and(|x| x == "md"));
+    let is_there = |name: &str| {
+        let end = format!("/{name}");
+        let is_source = sources.iter().any(|source| format!("crates/{}", source.path).ends_with(&end));
+        is_source || ["", "crates", "python", "bench"].iter().any(|folder| root.join(folder).join(name).is_file())
+    };
+    let (mut named, mut missing) = (0, Vec::new());
+    for page in pages {
+        let text = fs::read_to_string(&page).expect("a page");
+        let is_file = |name: &&str| [".rs", ".py", ".sh"].iter().any(|end| name.ends_with(end));
+        let quoted = text.split('`').skip(1).step_by(2).filter(|name| name.contains('/') && !name.contains(['*', ' ']));
+        for name in quoted.filter(is_file) {
+            named += 1;
+            if !is_there(name) {
+                missing.push(format!("{}: {name}", page.display()));
+            }
+        }
+    }
+    assert!(named > 60, "the {named} files of the pages were not read");
+    missing
 }
 
 /// Whether the text has one of the definitions, as whole words.

@@ -251,9 +251,9 @@ fn keys_over_the_torus_are_handles() {
 
 #[test]
 fn terms_of_the_glossary_are_in_the_code() {
-    let missing = glossary::missing(&sources());
-    assert_none(missing, "docs/glossary.md names what no source defines");
-    assert_none(glossary::missing_files(), "docs/architecture.md names files that are not there");
+    let sources = sources();
+    assert_none(glossary::missing(&sources), "docs/glossary.md names what no source defines");
+    assert_none(glossary::missing_files(&sources), "pages name files that are not there");
 }
 
 #[test]
