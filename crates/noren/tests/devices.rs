@@ -98,6 +98,7 @@ fn files_of_expanded_keys_are_the_same_on_every_device() {
     };
     let naive = ckks_world(Arc::new(Naive));
     assert!(write("naive", &naive) == write("host", &ckks_world(Arc::new(Host))));
+    assert_eq!(scratch.names(), ["host", "naive"]);
     // The file is read, too: its rows are uploaded.
     let (context, keys, x) = naive;
     let container = MappedContainer::open(&scratch.path("host")).expect("a file");
