@@ -70,7 +70,7 @@ impl Plaintext {
     /// The same plaintext, of which the first `length` slots are the vector; `None` for all slots of a period.
     ///
     /// # Errors
-    /// [`Error::Length`] for a length of 0 or above the slots.
+    /// [`Error::Length`](noren_rlwe::error::Error::Length) for a length of 0 or above the slots.
     pub fn with_length(mut self, length: Option<usize>) -> Result<Self> {
         self.content = self.content.with_length(length, &self.parameters)?;
         Ok(self)
@@ -80,7 +80,7 @@ impl Plaintext {
     /// that is wrong makes products with matrices wrong.
     ///
     /// # Errors
-    /// [`Error::Length`] for what is no power of two up to n/2.
+    /// [`Error::Length`](noren_rlwe::error::Error::Length) for what is no power of two up to n/2.
     pub fn with_period(mut self, period: usize) -> Result<Self> {
         self.content = self.content.with_period(period, &self.parameters)?;
         Ok(self)
@@ -90,7 +90,8 @@ impl Plaintext {
     /// times, counted through both rows, as [lookups](crate::lookup) take them. A stretch that is wrong makes lookups wrong.
     ///
     /// # Errors
-    /// [`Error::Length`] for what is no power of two up to n, [`Error::Parameters`] for coefficients.
+    /// [`Error::Length`](noren_rlwe::error::Error::Length) for what is no power of two up to n,
+    /// [`Error::Parameters`](noren_rlwe::error::Error::Parameters) for coefficients.
     pub fn with_stretch(mut self, stretch: usize) -> Result<Self> {
         self.content = self.content.with_stretch(stretch, &self.parameters)?;
         Ok(self)
