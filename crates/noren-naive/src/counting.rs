@@ -1,8 +1,7 @@
 //! A device that counts what another one does.
 
-use std::fmt;
 use std::mem;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use noren_math::machine::mapped::MappedRow;
 use noren_ring::decompose::Decomposer;
@@ -34,36 +33,35 @@ pub struct Trace {
 }
 
 /// Hands each verb to another device, which must not be the host, whose rows are read without a verb.
+#[derive(Debug)]
 pub struct Counting<D> {
     device: D,
-    trace: Arc<Mutex<Trace>>,
+    trace: Mutex<Trace>,
 }
 
 impl<D: Device> Counting<D> {
     /// Counts what a device does.
     pub fn new(device: D) -> Self {
-        Self { device, trace: Arc::default() }
+        Self { device, trace: Mutex::default() }
     }
 
-    /// What was called since the last time that this was asked.
+    /// The trace, which begins anew.
     pub fn take(&self) -> Trace {
-        mem::take(&mut *self.trace.lock().unwrap_or_else(PoisonError::into_inner))
+        mem::take(&mut *self.trace())
+    }
+
+    fn trace(&self) -> MutexGuard<'_, Trace> {
+        self.trace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn launch(&self, verb: &'static str) -> &D {
-        self.trace.lock().unwrap_or_else(PoisonError::into_inner).launches.push(verb);
+        self.trace().launches.push(verb);
         &self.device
     }
 
     fn upload(&self, verb: &'static str) -> &D {
-        self.trace.lock().unwrap_or_else(PoisonError::into_inner).uploads.push(verb);
+        self.trace().uploads.push(verb);
         &self.device
-    }
-}
-
-impl<D: Device> fmt::Debug for Counting<D> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Counting").field(&self.device).finish()
     }
 }
 
@@ -93,7 +91,7 @@ impl<D: Device> Device for Counting<D> {
     }
 
     fn download(&self, a: &Limbs, limb: usize, read: &mut dyn FnMut(&[u64])) {
-        self.trace.lock().unwrap_or_else(PoisonError::into_inner).downloads.push("download");
+        self.trace().downloads.push("download");
         self.device.download(a, limb, read);
     }
 

@@ -1,4 +1,4 @@
-//! What the system and the processor give: memory, mapped files, and the floating-point mode.
+//! Memory, mapped files and the floating-point mode of the machine.
 //!
 //! With the kernels, the only `unsafe` code of noren.
 

@@ -12,7 +12,7 @@ pub(super) trait ColumnAlgebra {
     /// A column of elements.
     type Column: Clone;
 
-    /// What follows is the work of this node.
+    /// Begins a node: the operations that follow are its own.
     fn begin(&self, _node: usize) {}
 
     fn element(&self, column: &Self::Column) -> Element;

@@ -102,7 +102,7 @@ pub(super) fn needs_circuit_keys(graph: &Graph, types: &Types) -> bool {
 /// Runs a graph that passes [`check`] on the columns of its inputs, in the order of the inputs.
 ///
 /// # Errors
-/// What the columns refuse.
+/// The errors of operations on columns.
 pub(super) fn run<A: ColumnAlgebra>(
     graph: &Graph,
     types: &Types,

@@ -232,7 +232,7 @@ impl Encoder {
         rlwe.ring().engine().map(factors, prepare).into_iter().collect()
     }
 
-    /// The plaintext as it is added to ciphertexts of this factor and of so many limbs.
+    /// The plaintext m with its addend `round(Q/t f m)` for ciphertexts of factor f and `limbs` limbs.
     pub(crate) fn prepare_addend(&self, plaintext: Plaintext, factor: u64, limbs: usize) -> Plaintext {
         let poly = scaled(&self.context, &plaintext.coefficients, factor, limbs);
         plaintext.with_addend(factor, limbs, poly)

@@ -116,7 +116,7 @@ impl Plaintext {
         }
     }
 
-    /// The polynomial as it is added to ciphertexts of this factor and of so many limbs, if it was prepared for these.
+    /// The addend `round(Q/t f m)` for ciphertexts of factor f and `limbs` limbs, if it was prepared for these.
     pub(crate) fn addend(&self, factor: u64, limbs: usize) -> Option<&Poly<Eval>> {
         let fits = |addend: &&Addend| (addend.factor, addend.limbs) == (factor, limbs);
         self.addend.as_ref().filter(fits).map(|addend| &addend.poly)
