@@ -256,15 +256,9 @@ impl Content<'_> {
         match self {
             Self::Bytes(bytes) => put(bytes),
             Self::Words(words) => put(&little_endian(words)),
-            Self::Poly { ring, poly } => {
-                let mut packed = write_poly(ring, poly, form, put)?;
-                if secret {
-                    packed.zeroize();
-                }
-                Ok(())
-            }
+            Self::Poly { ring, poly } => write_poly(ring, poly, (form, secret), put),
             Self::KeyHalf { ring, pairs, digit, half } => {
-                write_poly(ring, &ring.key_half(pairs, *digit, *half), form, put).map(drop)
+                write_poly(ring, &ring.key_half(pairs, *digit, *half), (form, secret), put)
             }
             Self::Small { values, bits } => {
                 let mut words: Vec<u64> = values.iter().map(|&value| value as u64 & ((1 << bits) - 1)).collect();
@@ -280,18 +274,21 @@ impl Content<'_> {
     }
 }
 
-/// Hands the bytes of the rows of a polynomial on; gives the memory of the last.
+/// Hands the bytes of the rows of a polynomial on; those of a secret are wiped.
 fn write_poly(
     ring: &Ring,
     poly: &Poly<Eval>,
-    form: Form,
+    (form, secret): (Form, bool),
     put: &mut dyn FnMut(&[u8]) -> io::Result<()>,
-) -> io::Result<Vec<u8>> {
+) -> io::Result<()> {
     let (poly, mut packed) = (ring.on_host(poly), Vec::new());
     for (row, q) in ring.rows(&poly).zip(ring.moduli()) {
         write_row(row, q.bits(), form, &mut packed, put)?;
     }
-    Ok(packed)
+    if secret {
+        packed.zeroize();
+    }
+    Ok(())
 }
 
 impl Form {

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
+use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::Result;
 
 use crate::schemes::costs::factor_words;
@@ -32,7 +33,7 @@ pub struct Plaintext {
 struct Addend {
     factor: u64,
     limbs: usize,
-    poly: Poly<Eval>,
+    plaintext: rlwe::Plaintext,
 }
 
 /// How large a polynomial is.
@@ -117,13 +118,13 @@ impl Plaintext {
     }
 
     /// The addend `round(Q/t f m)` for ciphertexts of factor f and `limbs` limbs, if it was prepared for these.
-    pub(crate) fn addend(&self, factor: u64, limbs: usize) -> Option<&Poly<Eval>> {
+    pub(crate) fn addend(&self, factor: u64, limbs: usize) -> Option<&rlwe::Plaintext> {
         let fits = |addend: &&Addend| (addend.factor, addend.limbs) == (factor, limbs);
-        self.addend.as_ref().filter(fits).map(|addend| &addend.poly)
+        self.addend.as_ref().filter(fits).map(|addend| &addend.plaintext)
     }
 
     pub(crate) fn with_addend(self, factor: u64, limbs: usize, poly: Poly<Eval>) -> Self {
-        Self { addend: Some(Addend { factor, limbs, poly }), ..self }
+        Self { addend: Some(Addend { factor, limbs, plaintext: rlwe::Plaintext { poly } }), ..self }
     }
 
     /// In a ring, or in its subring of polynomials in a power of X if it is one of those.

@@ -1,5 +1,7 @@
 //! Sums, and products with numbers.
 
+use std::borrow::Cow;
+
 use noren_ring::ring::Ring;
 use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::Result;
@@ -130,10 +132,10 @@ impl<S: Scheme> Evaluator<S> {
         self.check(a)?;
         self.check_plain(p)?;
         let content = a.content().sum(p.content())?;
-        let known = p.addend(a.factor, a.limbs()).cloned();
-        let poly = known.unwrap_or_else(|| scaled(&self.context, &p.coefficients, a.factor, a.limbs()));
+        let made = || Cow::Owned(rlwe::Plaintext { poly: scaled(&self.context, &p.coefficients, a.factor, a.limbs()) });
+        let addend = p.addend(a.factor, a.limbs()).map_or_else(made, Cow::Borrowed);
         let mut inner = a.inner.clone();
-        op(self.context.rlwe(), &mut inner, &rlwe::Plaintext { poly })?;
+        op(self.context.rlwe(), &mut inner, &addend)?;
         let rounding = self.context.parameters().laws().plain_rounding(a.limbs());
         Ok(self.result(inner, a.factor, a.noise.with(&rounding), content))
     }
