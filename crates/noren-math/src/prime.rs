@@ -4,21 +4,23 @@ use crate::error::Error;
 use crate::modulus::{MAX_MODULUS_BITS, Modulus};
 pub use crate::primality::is_prime;
 
-/// Primes `p = 1 mod step` with `step < p < 2^50`, by growing `|p - center|`; of two at one
+/// Primes `p = 1 mod step` with `step < p < 2^50` that `fits`, by growing `|p - center|`; of two at one
 /// distance the smaller comes first.
 ///
-/// The sequence is finite and the same on every machine.
+/// The sequence is finite and the same on every machine. What does not fit is not tested for primality, which takes
+/// far longer than to look whether a prime is in use.
 ///
 /// # Panics
 /// If `step` is 0.
-pub fn primes_near(center: f64, step: u64) -> impl Iterator<Item = u64> {
+pub fn primes_near(center: f64, step: u64, fits: impl Fn(u64) -> bool + Copy) -> impl Iterator<Item = u64> {
     assert!(step > 0, "primes 1 modulo 0 do not exist");
     const LIMIT: u64 = 1 << MAX_MODULUS_BITS;
     // The casts saturate, so a centre outside the range (or NaN) starts at the nearest end of it.
     let middle = (center.min(LIMIT as f64).floor() as u64).saturating_sub(1) / step;
     let candidate = move |k: u64| k * step + 1;
-    let mut below = (1..=middle).rev().map(candidate).filter(|&p| p < LIMIT && is_prime(p)).peekable();
-    let mut above = (middle + 1..=LIMIT / step).map(candidate).filter(|&p| p < LIMIT && is_prime(p)).peekable();
+    let chosen = move |&p: &u64| p < LIMIT && fits(p) && is_prime(p);
+    let mut below = (1..=middle).rev().map(candidate).filter(chosen).peekable();
+    let mut above = (middle + 1..=LIMIT / step).map(candidate).filter(chosen).peekable();
     std::iter::from_fn(move || match (below.peek(), above.peek()) {
         (Some(&low), Some(&high)) if (low as f64 - center).abs() <= (high as f64 - center).abs() => below.next(),
         (_, Some(_)) => above.next(),
@@ -115,7 +117,7 @@ mod tests {
     #[test]
     fn primes_near_come_by_growing_distance() {
         let center = (1u64 << 40) as f64;
-        let found: Vec<u64> = primes_near(center, 1 << 13).take(50).collect();
+        let found: Vec<u64> = primes_near(center, 1 << 13, |_| true).take(50).collect();
         let distance = |p: u64| (p as f64 - center).abs();
         assert!(found.windows(2).all(|w| distance(w[0]) <= distance(w[1])));
         let reach = distance(*found.last().expect("50 primes exist")) as u64;
@@ -125,9 +127,15 @@ mod tests {
 
     #[test]
     fn primes_near_stay_between_step_and_the_largest_modulus() {
-        assert_eq!(primes_near(13.0, 4).take(4).collect::<Vec<_>>(), [13, 17, 5, 29]);
-        assert!(primes_near(1e300, 1 << 40).all(|p| p < 1 << MAX_MODULUS_BITS && p > 1 << 40));
-        assert_eq!(primes_near(-5.0, 1 << 48).collect::<Vec<_>>(), primes_near(0.0, 1 << 48).collect::<Vec<_>>());
+        assert_eq!(primes_near(13.0, 4, |_| true).take(4).collect::<Vec<_>>(), [13, 17, 5, 29]);
+        assert!(primes_near(1e300, 1 << 40, |_| true).all(|p| p < 1 << MAX_MODULUS_BITS && p > 1 << 40));
+        let all = |center| primes_near(center, 1 << 48, |_| true).collect::<Vec<_>>();
+        assert_eq!(all(-5.0), all(0.0));
+    }
+
+    #[test]
+    fn primes_near_fit() {
+        assert_eq!(primes_near(13.0, 4, |p| p != 17).take(3).collect::<Vec<_>>(), [13, 5, 29]);
     }
 
     #[test]

@@ -47,7 +47,7 @@ fn rings(index: u32) -> [Ring; 2] {
 fn window(index: u32, step: u64) -> Window {
     let mut moduli: Vec<u64> = Vec::new();
     for bits in BITS {
-        let mut near = primes_near(f64::from(bits).exp2(), step);
+        let mut near = primes_near(f64::from(bits).exp2(), step, |_| true);
         moduli.push(near.find(|prime| !moduli.contains(prime)).expect("enough primes"));
     }
     let index = Cyclotomic::new(index).expect("a supported index");

@@ -35,7 +35,7 @@ pub fn ring_of(index: Cyclotomic, bits: &[u32], threads: Option<usize>, parallel
 pub fn moduli(index: &Cyclotomic, bits: &[u32]) -> Vec<u64> {
     let mut moduli: Vec<u64> = Vec::new();
     for &bits in bits {
-        let mut near = primes_near(f64::from(bits).exp2(), order_of_roots(index));
+        let mut near = primes_near(f64::from(bits).exp2(), order_of_roots(index), |_| true);
         moduli.push(near.find(|prime| !moduli.contains(prime)).expect("enough primes"));
     }
     moduli

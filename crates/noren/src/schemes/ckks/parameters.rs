@@ -88,7 +88,7 @@ impl ParametersSpec {
             let follows = bits == log_nominal && restart.is_none();
             let nominal = Scale::from_log2(bits);
             let target = if follows { scale.mul(&scale).div(&nominal) } else { nominal };
-            let near = primes_near(target.to_f64(), step).find(|prime| !used.contains(prime));
+            let near = primes_near(target.to_f64(), step, |prime| !used.contains(&prime)).next();
             let prime =
                 near.filter(|&prime| is_near(prime, target.to_f64())).ok_or_else(|| no_prime("log_q", bits, step))?;
             used.push(prime);
