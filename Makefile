@@ -9,6 +9,9 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 RELEASE := $(TARGET)/release
 EXAMPLES := $(TARGET)/debug/examples
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# What is built here is built as a whole: incremental compilation would keep three times the files. CARGO_INCREMENTAL=1 where
+# sources change between calls.
+export CARGO_INCREMENTAL ?= 0
 
 .PHONY: demo test test-full test-parquet test-cluster build lint test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files licences sbom wheel sdist reproducible packages targets test-arm test-s390x clean
 
