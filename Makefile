@@ -50,7 +50,7 @@ test-parquet: $(VENV)/.tools
 test-cluster: build
 	NOREN_CLUSTER_KILLS=20 $(BIN)/pytest --quiet python/tests/test_cluster_faults.py
 
-## build: the tool at target/release/noren and .venv/bin/noren, the Python package in .venv.
+## build: the tool at target/release/noren and .venv/bin/noren, the benchmarks at target/release/noren-lab, the Python package in .venv.
 build:
 	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.installed
 
@@ -64,7 +64,7 @@ $(VENV)/.tools: pyproject.toml
 # The extension is named too, although it is not built here: with the features that it asks of other crates, both find
 # the same libraries compiled. The stamp is no product of cargo, because those may lie elsewhere (CARGO_TARGET_DIR).
 target/.tool: $(RUST_SOURCES)
-	$(CARGO) build --release --package noren-cli --package noren-py --package constant-time --bins --features noren-py/extension-module
+	$(CARGO) build --release --package noren-cli --package noren-lab --package noren-py --package constant-time --bins --features noren-py/extension-module
 	mkdir -p target && touch $@
 
 $(VENV)/.installed: $(VENV)/.tools target/.tool $(shell find python -name '*.py' -o -name '*.pyi')
@@ -106,7 +106,7 @@ test-rust:
 
 # Tests of the tool that run once more through the entry point of the Python package: those of verbs that start themselves, and
 # of what a process prints and reads.
-TOOL_TESTS_IN_PYTHON = advise:: bench:: compare:: pipes:: printing:: signing:: usage::
+TOOL_TESTS_IN_PYTHON = advise:: compare:: measure:: pipes:: printing:: signing:: usage::
 
 test-python: build
 	$(BIN)/mypy --strict python bench checks

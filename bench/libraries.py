@@ -16,7 +16,7 @@ from records import GarbageError, Record
 
 ROOT = Path(__file__).resolve().parent.parent
 PEERS = ROOT / "bench" / "peers"
-TOOL = ROOT / "target" / "release" / "noren"
+TOOL = ROOT / "target" / "release" / "noren-lab"
 
 SCHEMES = frozenset({"ckks", "trace", "client"})
 
@@ -38,7 +38,7 @@ class Library:
 
     def run(self, suite: str, options: Sequence[str]) -> list[Record]:
         """Measure one step; raise FailedError if that fails."""
-        # Ours is called `noren bench SUITE --json`, peers `PROGRAM --suite SUITE`.
+        # Ours is called `noren-lab bench SUITE --json`, peers `PROGRAM --suite SUITE`.
         words = ["bench", suite, "--json"] if self.ours else ["--suite", suite]
         command = [str(part) for part in [*self.command, *words, *options]]
         environment = {**os.environ, **self.environment}

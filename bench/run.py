@@ -273,7 +273,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--seconds", type=float, help="time for each operation in each round")
     made.add_argument("--out", type=Path, help="default: bench/results/HOST/DATE-SUITE[-ISA].jsonl")
     made.add_argument("--host", help="default: the folder of this kind of machine")
-    made.add_argument("--tool", type=Path, default=TOOL, help="the program noren")
+    made.add_argument("--tool", type=Path, default=TOOL, help="the program noren-lab")
     made.add_argument("--from", dest="source", type=Path, help="make the table of this results file, run nothing")
     return made
 

@@ -91,8 +91,8 @@ def test_verbs_that_start_themselves_find_the_package_from_anywhere(tmp_path: Pa
     for name in ("noren", "signal"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('a module of the current directory')\n")
     for extra in ([], ["--threads", "1,2", "--part", "own"]):
-        bench = ["bench", "weak-client", "--preset", "toy", "--seconds", "0.01", "--json", *extra]
-        done = tool(*bench, directory=tmp_path)
+        suite = ["measure", "weak-client", "--preset", "toy", "--seconds", "0.01", "--json", *extra]
+        done = tool(*suite, directory=tmp_path)
         assert done.returncode == 0, done.stderr
         records = [json.loads(line) for line in done.stdout.splitlines()]
         assert {record["library"] for record in records} == {"noren"}

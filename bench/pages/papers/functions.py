@@ -77,7 +77,7 @@ def table_of(found: Found) -> str:
         [
             Item(
                 "Prior work: the polynomial of the first number (Maeda et al.)",
-                "`noren bench lookup --method maeda --threads 1`",
+                "`noren-lab bench lookup --method maeda --threads 1`",
                 PAGE,
                 "about 458 s",
                 seconds(maeda),
@@ -86,7 +86,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "One-hot vector of a number",
-                "`noren bench lookup --method linear --threads 1`",
+                "`noren-lab bench lookup --method linear --threads 1`",
                 PAGE,
                 "about log2 t products, no time of its own",
                 f"16 squarings: {seconds((record(found, 'lookup_linear') or {}).get('one_hot_ns'))} for both numbers",
@@ -94,7 +94,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Extraction of the value from the row",
-                "`noren bench lookup --method linear --threads 1`",
+                "`noren-lab bench lookup --method linear --threads 1`",
                 PAGE,
                 "one product and log2 N rotations, no time of its own",
                 seconds((record(found, "lookup_linear") or {}).get("select_ns")),
@@ -102,7 +102,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Algorithm 5: the homomorphic linear map",
-                "`noren bench lookup --method linear --threads 1`",
+                "`noren-lab bench lookup --method linear --threads 1`",
                 PAGE,
                 "no time of its own",
                 seconds((record(found, "lookup_linear") or {}).get("matrix_ns")),
@@ -110,7 +110,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Complexity: products and rotations",
-                "`noren bench lookup --method linear,maeda --threads 1`",
+                "`noren-lab bench lookup --method linear,maeda --threads 1`",
                 COSTS,
                 "O(sqrt N) and O(log N) for the polynomial, O(log N) and O(sqrt N) for the matrix",
                 f"{shown(str(products[0] or ''))} and {shown(str(rotations[0] or ''))}; "
@@ -119,7 +119,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Execution time of a quotient of 15 bits",
-                "`noren bench lookup --method fast,linear,maeda --threads 1`",
+                "`noren-lab bench lookup --method fast,linear,maeda --threads 1`",
                 "[comparison](comparison.md#a-function-of-two-encrypted-numbers)",
                 "the matrix takes 72.5 % of the polynomial, 126.1 s less: 332 and 458 s",
                 f"{shown(number(100 * share if share else None))} %: {seconds(linear)} and {seconds(maeda)}; "
@@ -129,7 +129,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Estimated memory: one key",
-                "`noren bench lookup --method maeda --threads 1`",
+                "`noren-lab bench lookup --method maeda --threads 1`",
                 "[below](#time-and-memory-on-one-thread)",
                 f"{published['key']} MB",
                 megabytes(one_key(found)),
@@ -137,7 +137,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Estimated memory: keys of the polynomial",
-                "`noren bench lookup --method maeda --threads 1`",
+                "`noren-lab bench lookup --method maeda --threads 1`",
                 "[below](#time-and-memory-on-one-thread)",
                 f"{published['lookup_maeda']} MB, 14 times one key",
                 megabytes(keys(found, "lookup_maeda")),
@@ -145,7 +145,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Estimated memory: keys of the matrix",
-                "`noren bench lookup --method fast,linear --threads 1`",
+                "`noren-lab bench lookup --method fast,linear --threads 1`",
                 "[below](#time-and-memory-on-one-thread)",
                 f"{published['lookup_linear']} MB, 334 times one key",
                 f"{megabytes(keys(found, 'lookup_linear'))}; fast: {megabytes(keys(found, 'lookup_fast'))}",
@@ -154,7 +154,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Future work: numbers up to t",
-                "`noren bench lookup --method residues --threads 2`",
+                "`noren-lab bench lookup --method residues --threads 2`",
                 COSTS,
                 "not implemented there",
                 seconds(found.results.time(**{**SUITE, "threads": 2}, op="lookup_residues")) + ", 2 threads",

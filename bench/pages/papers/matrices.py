@@ -135,7 +135,7 @@ def table_of(found: Found) -> str:
         [
             Item(
                 "Section 3.2: the product by diagonals",
-                "`noren bench cyclotomic`",
+                "`noren-lab bench cyclotomic`",
                 "[matrices](cyclotomic.md#matrices)",
                 "2.22 s at dimension 682, cited from Halevi and Shoup",
                 f"{product(found, (15709, 2, 1))} at dimension 682",
@@ -143,7 +143,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Table 1: the program's parameters",
-                "`noren bench cyclotomic --set 2047:2:1`",
+                "`noren-lab bench cyclotomic --set 2047:2:1`",
                 PAGE,
                 "m = 2047, p^r = 2, 200 bits, all slots, one thread",
                 f"the same; product {product(found, (2047, 2, 1))}",
@@ -159,7 +159,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Table 3: shares of keys and of the test",
-                "`noren bench cyclotomic --threads 1`",
+                "`noren-lab bench cyclotomic --threads 1`",
                 "[below](#shares-of-keys-and-norms)",
                 "keys 54.6 to 80.8 %, test 10.7 to 35.3 %",
                 f"keys {span(keys, ' %')}, test {span(test, ' %')}",
@@ -167,7 +167,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Table 4: share of Horner's rule within keys",
-                "`noren bench cyclotomic --threads 1`",
+                "`noren-lab bench cyclotomic --threads 1`",
                 "[below](#shares-of-keys-and-norms)",
                 "59.3 to 99.7 %",
                 "0 %",
@@ -175,7 +175,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Table 5: shares within the test",
-                "`noren bench cyclotomic --threads 1`",
+                "`noren-lab bench cyclotomic --threads 1`",
                 PAGE,
                 "product 8.0 to 60.3 %",
                 f"product {span([product_share(papers, of) for of in sets], ' %')}",
@@ -183,7 +183,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Figure 1: threads, 1 to 8",
-                "`noren bench cyclotomic --threads 1,2`",
+                "`noren-lab bench cyclotomic --threads 1,2`",
                 PAGE,
                 "about 5 times faster with 8 threads; other numbers are not printed",
                 f"{span(threads, '')} times with 2 threads, sets above m = 511",
@@ -191,7 +191,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Section 4.1 and table 7: Horner's rule in vectors of single precision",
-                "`noren bench cyclotomic`; the example `narrow_times`",
+                "`noren-lab bench cyclotomic`; the example `narrow_times`",
                 "[below](#kernels-of-narrow-words)",
                 "0.168 to 0.050 ms, 3.4 times",
                 f"one root in double precision {shown(microseconds(at_a_root(found)[1]))} us, "
@@ -200,7 +200,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Section 4.2 and table 8: sums of vectors",
-                "`noren bench cyclotomic`",
+                "`noren-lab bench cyclotomic`",
                 "[below](#kernels-of-narrow-words)",
                 f"{span(published_gains(found, 'add'), ' times')}",
                 f"{span(gains(found, 'add'), ' times')}",
@@ -208,7 +208,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Section 4.2 and table 9: products of vectors in 32 bits",
-                "`noren bench cyclotomic`; the example `narrow_times`",
+                "`noren-lab bench cyclotomic`; the example `narrow_times`",
                 "[below](#kernels-of-narrow-words)",
                 f"{span(published_gains(found, 'mul'), ' times')}",
                 f"{span(gains(found, 'mul'), ' times')}, modulo 50 bits",

@@ -122,7 +122,7 @@ def table_of(found: Found) -> str:
         [
             Item(
                 "Section 2.3: fast basis conversion",
-                "`noren bench kernels --log-n 16`",
+                "`noren-lab bench kernels --log-n 16`",
                 "[kernels](kernels.md#sums-conversions-complex-transforms)",
                 "no time of its own",
                 f"a row of 2^16 from 8 primes: {milliseconds(conversion)}",
@@ -131,7 +131,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Section 2.4 and table 1: Add, CMult, Mult, Rescale, LeftRot",
-                "`noren bench rns-heaan --threads 1`",
+                "`noren-lab bench rns-heaan --threads 1`",
                 "[below](#operations-at-the-published-set)",
                 "57.6, 97.3, 3246, 460 and 3018 ms",
                 ", ".join(milliseconds(time_of(operation(papers, op))) for op in OPERATIONS),
@@ -139,7 +139,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Section 3.2: raising the modulus (ModRaise)",
-                "`noren bench rns-heaan --threads 1`",
+                "`noren-lab bench rns-heaan --threads 1`",
                 BOOTSTRAPPING,
                 "no time of its own",
                 f"{milliseconds(raising(papers))}",
@@ -147,7 +147,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Table 1: bootstrapping, one thread",
-                "`noren bench rns-heaan --threads 1`; `noren bench bootstrap --mode complex`",
+                "`noren-lab bench rns-heaan --threads 1`; `noren-lab bench bootstrap --mode complex`",
                 BOOTSTRAPPING,
                 "224 s, 11 bits, 7 levels left",
                 f"{seconds(time)}, {shown(number(bits))} bits in the worst case, {shown(number(random))} for random "
@@ -157,7 +157,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Sections 4.1 to 4.3: three ways of going parallel",
-                "`noren bench parallel`",
+                "`noren-lab bench parallel`",
                 "[going parallel](parallel.md)",
                 "by coefficients, by moduli, or both",
                 "the same three, `noren::Parallel`",
@@ -165,7 +165,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Figure 1: operations against threads, level 16",
-                "`noren bench parallel --figure threads`",
+                "`noren-lab bench parallel --figure threads`",
                 PARALLEL,
                 "no numbers are printed: all ways gain up to 32 threads, coefficients least",
                 f"Mult, both: {milliseconds(one)} on one thread, {milliseconds(two)} on two; more threads are a model",
@@ -173,7 +173,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Figure 2: operations against levels, 16 threads",
-                "`noren bench parallel --figure levels`",
+                "`noren-lab bench parallel --figure levels`",
                 PARALLEL,
                 "no numbers are printed: moduli alone jump where the limbs pass a multiple of the threads, both do not",
                 f"moduli over both on 2 threads: {wins} of the time, levels 1 to 32",
@@ -181,7 +181,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Table 2: bootstrapping in three ways",
-                "`noren bench rns-heaan --threads 2 --parallel coefficient,modulus,both`",
+                "`noren-lab bench rns-heaan --threads 2 --parallel coefficient,modulus,both`",
                 "[below](#bootstrapping-in-three-ways)",
                 "1.71, 5.88 and 7.46 times faster with 32 threads; 0.92 ms a slot",
                 f"{span(over_one(found, BASELINE), '')} times with 2 threads; "

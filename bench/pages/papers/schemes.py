@@ -162,7 +162,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Table 2: sets of TFHE",
-                "`noren bench tfhe --workload OPENFHE_PAPER_LEGACY,TFHEPP_LEGACY`",
+                "`noren-lab bench tfhe --workload OPENFHE_PAPER_LEGACY,TFHEPP_LEGACY`",
                 "[sets](tfhe.md#sets)",
                 "N = 2048, n = 500 or 512",
                 "`OPENFHE_PAPER_LEGACY` and `TFHEPP_LEGACY` for the comparison; `BOOL` and `BOOL_128` for use",
@@ -178,7 +178,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Figure 1: time of chains",
-                "`noren compare`, or `noren bench chain`",
+                "`noren compare`, or `noren-lab bench chain`",
                 f"{CHOOSING}#chains-of-multiplications)",
                 "no numbers are printed",
                 f"fastest other library over noren: BFV {over_peers(found, 'bfv')}, BGV {over_peers(found, 'bgv')}, "
@@ -187,7 +187,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Table 4: keys, encryption, gates of TFHE",
-                "`noren compare`, or `noren bench tfhe --workload BOOL,BOOL_128`",
+                "`noren compare`, or `noren-lab bench tfhe --workload BOOL,BOOL_128`",
                 f"{CHOOSING}#tfhe-keys-and-gates)",
                 "gate: OpenFHE 464 ms, TFHEpp 26.9 ms",
                 f"gate: noren {milliseconds(gate(found, 'noren'))}, OpenFHE {milliseconds(gate(found, 'openfhe'))}; "
@@ -196,7 +196,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Figure 2: the product of n numbers",
-                "`noren compare`, or `noren bench product`",
+                "`noren compare`, or `noren-lab bench product`",
                 f"{CHOOSING}#the-product-of-n-numbers)",
                 "no numbers are printed",
                 f"n = 100: {milliseconds(reduction(found, 'product', 'noren', 'ckks', 'tree'))} in CKKS, "
@@ -205,7 +205,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Figure 3: the inner product of length n",
-                "`noren compare`, or `noren bench inner-product`",
+                "`noren compare`, or `noren-lab bench inner-product`",
                 f"{CHOOSING}#the-inner-product-of-length-n)",
                 "no numbers are printed",
                 f"n = 100: {milliseconds(reduction(found, 'inner-product', 'noren', 'ckks', 'tree'))} in CKKS, "
@@ -214,7 +214,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Table 5: keys, encoding and encryption of clients",
-                "`noren compare`, or `noren bench weak-client`",
+                "`noren compare`, or `noren-lab bench weak-client`",
                 f"{CHOOSING}#clients)",
                 "server 653 ms (CKKS), 3.30 s (TFHE); Raspberry Pi Zero 2 W 4.13 s and 295 s (OpenFHE)",
                 "this machine is measured; a Raspberry Pi is a model of counted operations",

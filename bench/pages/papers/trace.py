@@ -110,7 +110,7 @@ def table_of(found: Found) -> str:
         [
             Item(
                 "Algorithm 2.1: automorphism and key switching",
-                "`noren bench ckks --log-n 15`",
+                "`noren-lab bench ckks --log-n 15`",
                 "[comparison](comparison.md#ckks)",
                 "no time of its own: it is a part of the sums",
                 f"rotation, N = 2^15, 11 + 4 primes: {milliseconds(rotate)}",
@@ -118,7 +118,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Algorithm 2.2: repeated rotation and sum (h = 7)",
-                "`noren bench trace --unrolled 7`",
+                "`noren-lab bench trace --unrolled 7`",
                 TRACE,
                 f"{span(sevens, ' ms')}: their program, run on a Zen 5",
                 f"{span([time / 1e6 for time in doubling if time], ' ms')}",
@@ -126,7 +126,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Algorithms 3.1 and 3.2: hoisted and unrolled sums",
-                "`noren bench trace`",
+                "`noren-lab bench trace`",
                 TRACE,
                 f"best h: {span(theirs, ' ms')} (their program, run on a Zen 5)",
                 f"best h: {span([time / 1e6 for time in best], ' ms')}",
@@ -134,7 +134,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Algorithm 4.1: product and sum of vectors in one pass",
-                "`noren bench kernels`",
+                "`noren-lab bench kernels`",
                 KERNELS,
                 "slower than two calls in the second cache, faster beyond it (figure 1)",
                 f"one pass {span(in_cache, '')} times faster than two, rows of 2^9 to 2^19 bytes",
@@ -142,7 +142,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Figure 1: time of both against the size of the input",
-                "`noren bench fused`",
+                "`noren-lab bench fused`",
                 "[below](#one-pass-or-two)",
                 "no numbers are printed; the lines cross at an input of about 2^19 bytes, near the second cache",
                 f"one pass is {factor(small)} as fast at 1,024 words, {factor(large)} at 491,520; no crossing",
@@ -158,7 +158,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Table 2 and figure 2: gain of AVX-512, one thread",
-                "`noren bench trace --threads 1`, and with `NOREN_ISA=portable` before it",
+                "`noren-lab bench trace --threads 1`, and with `NOREN_ISA=portable` before it",
                 TRACE,
                 f"{span(published_gains(found, '1'), '')} (scalar over HEXL)",
                 f"{span(speed_ups(found, 1), '')} (portable over AVX-512)",
@@ -166,7 +166,7 @@ def table_of(found: Found) -> str:
             ),
             Item(
                 "Table 3 and figure 3: the same, eight threads",
-                "`noren bench trace --threads 2`, and with `NOREN_ISA=portable` before it",
+                "`noren-lab bench trace --threads 2`, and with `NOREN_ISA=portable` before it",
                 TRACE,
                 f"{span(published_gains(found, '8'), '')} (8 threads)",
                 f"{span(speed_ups(found, 2), '')} (2 threads)",

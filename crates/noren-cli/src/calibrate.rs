@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
 const REFERENCE: &str = "reference";
 
 /// The machine of a file, the one that comes with noren, or this one: as it was measured before, or now.
-pub(crate) fn machine(file: Option<&Path>) -> Result<Machine, Failure> {
+pub fn machine(file: Option<&Path>) -> Result<Machine, Failure> {
     match file {
         Some(file) if file == Path::new(REFERENCE) => Ok(Machine::reference()),
         Some(file) => Ok(Machine::load(file)?),

@@ -15,8 +15,8 @@ use crate::inputs::{GLOBAL, InputOptions, Inputs};
 use crate::params::parse_security;
 use crate::progress;
 use crate::{
-    advise, bench, calibrate, compare, decrypt, demo, encrypt, eval, expand, function, info, inspect, keygen, machine,
-    manual, params, passphrase, plan, prepare, signing,
+    advise, calibrate, compare, decrypt, demo, encrypt, eval, expand, function, info, inspect, keygen, machine, manual,
+    measure, params, passphrase, plan, prepare, signing,
 };
 
 /// Computes on encrypted tables: keys and encryption on one side, programs on the other.
@@ -33,7 +33,7 @@ use crate::{
         Exit codes: 0 done, 1 refused (nothing was written), 2 wrong usage."
 )]
 struct Cli {
-    /// The number of threads; `bench` and `compare` take a list, such as 1,2 [default: all; bench: 1; compare: 1, and all if it is not quick]
+    /// The number of threads; `compare` takes a list, such as 1,2 [default: all; compare: 1, and all if it is not quick]
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "N", value_delimiter = ',', value_parser = value_parser!(u16).range(THREADS))]
     threads: Vec<u16>,
     /// Print JSON instead of text, errors too
@@ -70,15 +70,16 @@ enum Verb {
     SigningKey(signing::NewKey),
     Sign(signing::Sign),
     Verify(signing::Verify),
-    Bench(bench::Arguments),
     Compare(compare::Arguments),
+    #[command(hide = true)]
+    Measure(measure::Arguments),
     Demo(demo::Arguments),
     Man(manual::Pages),
     Completions(manual::Completions),
 }
 
 /// The numbers of threads that can be asked for: tens of thousands take minutes to start.
-const THREADS: RangeInclusive<i64> = 1..=1024;
+pub const THREADS: RangeInclusive<i64> = 1..=1024;
 
 /// The exit code of a thing done.
 const DONE: u8 = 0;
@@ -109,11 +110,21 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 /// assert_eq!(noren_cli::run_in(python, ["noren", "info"].map(Into::into)), 0);
 /// ```
 pub fn run_in(itself: Vec<OsString>, arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let parse = |arguments| parse(arguments).and_then(check_threads).and_then(check_signer).map_err(keygen::usage);
+    program(arguments, parse, |cli| execute(cli, itself))
+}
+
+/// Reads the arguments of a program and does what they say; prints why it is refused, and gives the exit code as [`run`] does.
+pub fn program<P>(
+    arguments: impl IntoIterator<Item = OsString>,
+    parse: impl FnOnce(Vec<OsString>) -> Result<P, clap::Error>,
+    execute: impl FnOnce(P) -> Result<(), Failure>,
+) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     // Errors of arguments are JSON too, where they say nothing else.
     let json = arguments.iter().any(|argument| argument == "--json");
     noren::memory::ends_with(if json { out_of_memory::<true> } else { out_of_memory::<false> }, || {
-        run_within(itself, arguments, json)
+        run_within(arguments, parse, execute, json)
     })
 }
 
@@ -123,9 +134,14 @@ fn out_of_memory<const JSON: bool>(missing: OutOfMemory) -> ! {
     process::exit(REFUSED.into())
 }
 
-fn run_within(itself: Vec<OsString>, arguments: Vec<OsString>, json: bool) -> u8 {
-    match parse(arguments).and_then(check_threads).and_then(check_signer) {
-        Ok(cli) => match execute(cli, itself) {
+fn run_within<P>(
+    arguments: Vec<OsString>,
+    parse: impl FnOnce(Vec<OsString>) -> Result<P, clap::Error>,
+    execute: impl FnOnce(P) -> Result<(), Failure>,
+    json: bool,
+) -> u8 {
+    match parse(arguments) {
+        Ok(parsed) => match execute(parsed) {
             Ok(()) => DONE,
             Err(failure) => {
                 console::refuse(&failure, REFUSED, json);
@@ -138,7 +154,6 @@ fn run_within(itself: Vec<OsString>, arguments: Vec<OsString>, json: bool) -> u8
             DONE
         }
         Err(error) => {
-            let error = keygen::usage(error);
             if json {
                 let message = error.to_string();
                 console::refuse(&message.trim().trim_start_matches("error: "), USAGE, json);
@@ -160,8 +175,8 @@ fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
 }
 
 fn check_threads(cli: Cli) -> Result<Cli, clap::Error> {
-    if cli.threads.len() > 1 && !matches!(cli.verb, Verb::Bench(_) | Verb::Compare(_)) {
-        let message = "--threads takes one number here: a list is for bench and compare";
+    if cli.threads.len() > 1 && !matches!(cli.verb, Verb::Compare(_) | Verb::Measure(_)) {
+        let message = "--threads takes one number here: a list is for compare";
         return Err(Cli::command().error(ErrorKind::ValueValidation, message));
     }
     Ok(cli)
@@ -170,7 +185,7 @@ fn check_threads(cli: Cli) -> Result<Cli, clap::Error> {
 fn check_signer(cli: Cli) -> Result<Cli, clap::Error> {
     let message = match (&cli.verb, cli.inputs.signer.is_some()) {
         (Verb::Verify(_), false) => "verify takes --signer FILE: the public key of whoever signed",
-        (Verb::Info(_) | Verb::Calibrate(_) | Verb::Advise(_) | Verb::Bench(_), true)
+        (Verb::Info(_) | Verb::Calibrate(_) | Verb::Advise(_) | Verb::Measure(_), true)
         | (Verb::Compare(_) | Verb::Demo(_) | Verb::Man(_) | Verb::Completions(_), true)
         | (Verb::Passphrase(_) | Verb::SigningKey(_) | Verb::Sign(_), true) => {
             "--signer is for verbs that read files of others: this one reads none"
@@ -188,7 +203,7 @@ fn execute(cli: Cli, itself: Vec<OsString>) -> Result<(), Failure> {
     let threads: Vec<usize> = cli.threads.iter().copied().map(usize::from).collect();
     match cli.verb {
         // Each measurement has threads of its own.
-        Verb::Bench(arguments) => bench::run(&arguments, &threads, &console),
+        Verb::Measure(arguments) => measure::run(&arguments, &threads, &console),
         Verb::Compare(arguments) => compare::run(&arguments, &threads, &console),
         verb => match threads.first() {
             None => {
@@ -233,11 +248,11 @@ impl Verb {
             Self::SigningKey(arguments) => arguments.run(console),
             Self::Sign(arguments) => arguments.run(console),
             Self::Verify(arguments) => arguments.run(console),
-            Self::Bench(arguments) => bench::run(&arguments, &[], console),
             Self::Compare(arguments) => compare::run(&arguments, &[], console),
+            Self::Measure(arguments) => measure::run(&arguments, &[], console),
             Self::Demo(arguments) => demo::run(&arguments, console),
             Self::Man(arguments) => arguments.run(Cli::command(), console),
-            Self::Completions(arguments) => arguments.run(Cli::command(), console),
+            Self::Completions(arguments) => arguments.run(&Cli::command(), console),
         }
     }
 }

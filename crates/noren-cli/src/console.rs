@@ -12,10 +12,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::inputs::Inputs;
+use crate::inputs::{InputOptions, Inputs};
 
 /// Where a verb says what it did, and what all verbs are asked for alike.
-pub(crate) struct Console {
+pub struct Console {
     json: bool,
     min_security: Security,
     inputs: Inputs,
@@ -28,6 +28,11 @@ pub(crate) struct Console {
 impl Console {
     pub(crate) const fn new(json: bool, min_security: Security, inputs: Inputs, itself: Vec<OsString>) -> Self {
         Self { json, min_security, inputs, itself, result_on_output: AtomicBool::new(false) }
+    }
+
+    /// For a program that reads no files.
+    pub fn without_inputs(json: bool) -> Result<Self, Failure> {
+        Ok(Self::new(json, Security::Bits128, Inputs::new(InputOptions::default())?, Vec::new()))
     }
 
     /// The tool, to be started in a process of its own.

@@ -9,8 +9,9 @@ use noren_files::error::Reason;
 use noren_rlwe::wire::file::directory_of;
 
 /// The refusal of a verb.
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// An error of the library.
     #[error("{}", text(.0, None))]
     Library(noren::Error),
@@ -126,7 +127,7 @@ impl Failure {
     }
 
     /// Threads that cannot be started.
-    pub(crate) fn threads(found: usize, error: &rayon::ThreadPoolBuildError) -> Self {
+    pub fn threads(found: usize, error: &rayon::ThreadPoolBuildError) -> Self {
         Self::Threads { found, reason: error.to_string() }
     }
 

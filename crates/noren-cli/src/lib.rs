@@ -14,8 +14,8 @@
 //! | `lookup` | functions of encrypted integers: their plan, keys, preparation, and what `eval lookup` does |
 //! | `switching` | scheme switching: its plan and keys, and programs that compare entries of tables of numbers |
 //! | `tfhe` | columns of integers and truth values, encrypted one by one: their plan, keys, encryption, programs, lookups, decryption |
-//! | `bench` | the benchmarks: measuring, records, suites |
-//! | `compare` | schemes and libraries compared: measuring, the figures of the publication, the report |
+//! | `compare` | schemes and libraries compared: the steps, the figures of the publication, the report |
+//! | `measure` | measuring: timings, records, the suites of a comparison |
 //! | `programs` | programs with their models from files, and the plan for them in words |
 //! | `describe` | parameters in words: security, precision, sizes |
 //! | `tables` | tables from CSV, TSV, NPY, Parquet and Arrow files and back |
@@ -36,7 +36,6 @@
 
 mod additions;
 mod advise;
-mod bench;
 mod bootstrap;
 mod bounds;
 mod calibrate;
@@ -64,6 +63,8 @@ mod keygen;
 mod lookup;
 mod machine;
 mod manual;
+#[doc(hidden)]
+pub mod measure;
 mod output_set;
 mod outputs;
 mod params;

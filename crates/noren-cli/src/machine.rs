@@ -16,18 +16,18 @@ pub(crate) fn memory() -> Option<(u64, u64)> {
 }
 
 /// The most bytes of memory that this process has held so far.
-pub(crate) fn peak_rss() -> Option<u64> {
+pub fn peak_rss() -> Option<u64> {
     kibibytes(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 
 /// Starts [`peak_rss`] anew from what this process holds now, where the system can.
-pub(crate) fn reset_peak_rss() {
+pub fn reset_peak_rss() {
     // Elsewhere, and in a sandbox that forbids it, the peak is that of the whole run.
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
 /// How many threads run at once.
-pub(crate) fn threads() -> usize {
+pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 

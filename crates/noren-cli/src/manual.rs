@@ -77,9 +77,12 @@ fn render(command: &Command, name: &str, pages: &mut Vec<(String, Vec<u8>)>) -> 
 
 impl Completions {
     /// Prints the script.
-    pub(crate) fn run(&self, mut command: Command, console: &Console) -> Result<(), Failure> {
+    pub(crate) fn run(&self, command: &Command, console: &Console) -> Result<(), Failure> {
+        // Scripts would name verbs that the help does not list.
+        let listed = command.get_subcommands().filter(|below| !below.is_hide_set());
+        let mut listed = Command::new(NAME).args(command.get_arguments()).subcommands(listed);
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut command, NAME, &mut script);
+        clap_complete::generate(self.shell, &mut listed, NAME, &mut script);
         let output = Output::or_standard(Path::new(STANDARD), &Force { force: false }, Content::Text, console)?;
         output.print(&script)
     }

@@ -11,7 +11,7 @@ use noren::{Interrupt, memory};
 static QUIET: AtomicBool = AtomicBool::new(false);
 
 /// Says for all bars that are made from now on whether nothing is shown.
-pub(crate) fn set_quiet(quiet: bool) {
+pub fn set_quiet(quiet: bool) {
     QUIET.store(quiet, Ordering::Relaxed);
 }
 
@@ -35,7 +35,7 @@ fn current() -> MutexGuard<'static, Option<Current>> {
 }
 
 /// A bar for work in `total` steps; it is gone when the value is dropped.
-pub(crate) fn bar(what: &str, total: usize) -> Shown {
+pub fn bar(what: &str, total: usize) -> Shown {
     let bar = ProgressBar::new(total as u64);
     style(&bar, "{msg} [{wide_bar}] {pos}/{len} {percent}% {elapsed} (about {eta} left)");
     Shown::new(bar, what.to_owned(), false)
@@ -69,7 +69,7 @@ pub(crate) fn reported<T>(work: impl FnOnce() -> T) -> noren::Result<T> {
 }
 
 /// Progress that is shown.
-pub(crate) struct Shown {
+pub struct Shown {
     bar: ProgressBar,
     /// Whether it is the one that is shown.
     is_current: bool,
@@ -90,7 +90,7 @@ impl Shown {
     }
 
     /// Shows that `done` of `total` steps are done.
-    pub(crate) fn set(&self, done: usize, total: usize) {
+    pub fn set(&self, done: usize, total: usize) {
         self.bar.set_length(total as u64);
         self.bar.set_position(done as u64);
     }

@@ -7,10 +7,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use noren_rlwe::wire::regular;
 use serde::{Deserialize, Serialize};
 
-use crate::bench::record::Record;
 use crate::compare::report::Report;
 use crate::failure::Failure;
 use crate::machine;
+use crate::measure::Record;
 
 /// Tells the files of comparisons from others.
 const FORMAT: &str = "noren comparison";

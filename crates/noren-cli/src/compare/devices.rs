@@ -7,9 +7,9 @@ use noren::ckks::Parameters;
 use noren::cost::Party;
 use noren::cost::{SlotDraft, Slots};
 
-use crate::bench::shape::Shape;
 use crate::compare::data::Device as Row;
 use crate::failure::Failure;
+use crate::measure::Shape;
 
 /// The base-two logarithms of degrees of CKKS: two of the suite `client`, which a quick run has too.
 const DEGREES: [u32; 2] = [13, 15];

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::bench::record::Record;
 use crate::describe::words;
+use crate::measure::Record;
 
 /// The libraries in the order of columns; others come after them.
 const ORDER: [&str; 5] = ["noren", "openfhe", "lattigo", "tenseal", "tfhe-rs"];

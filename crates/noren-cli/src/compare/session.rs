@@ -3,13 +3,12 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crate::bench::beside;
-use crate::bench::record::Record;
 use crate::compare::data::{Data, LeftOut, Library};
 use crate::compare::peers::Peer;
 use crate::compare::plan::{SECONDS, Step, steps};
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::measure::{self, Record};
 use crate::progress;
 
 /// The name of ours in records.
@@ -28,7 +27,7 @@ pub(super) fn measure(quick: bool, threads: &[usize], peers: &[Peer], console: &
         shown.set(done, all.len());
         shown.say(&step.name());
         let mut ours = console.itself()?;
-        ours.args(["bench", step.suite, "--json"]);
+        ours.args([measure::VERB, step.suite, "--json"]);
         match records(ours, step, quick, threads) {
             Ok(records) => data.records.extend(records),
             Err(reason) => leave_out(&mut data, console, OURS, step, reason),
@@ -74,7 +73,7 @@ fn records(mut command: Command, step: &Step, quick: bool, threads: &[usize]) ->
     let threads: Vec<String> = if step.single { &[1] } else { threads }.iter().map(usize::to_string).collect();
     command.args(step.options.iter().flat_map(|(name, value)| [*name, value]));
     command.args(["--threads", &threads.join(","), "--seconds", &SECONDS[usize::from(!quick)].to_string()]);
-    beside::records(&mut command)
+    measure::records(&mut command)
 }
 
 fn leave_out(data: &mut Data, console: &Console, library: &str, step: &Step, reason: String) {

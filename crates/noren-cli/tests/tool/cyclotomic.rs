@@ -140,16 +140,3 @@ fn rings_are_shown_checked_and_found() {
     // Without slots, where the prime divides the index.
     assert_eq!(sandbox.json(&index("57", "19"))["slots"], 0);
 }
-
-#[test]
-fn products_with_matrices_are_measured() {
-    let sandbox = Sandbox::new("bench-cyclotomic");
-    let text = sandbox.done(&["bench", "cyclotomic", "--set", "31:2:2", "--json", "--seconds", "0"]);
-    for op in ["context", "keygen", "encode_matrix", "encrypt", "matvec", "decrypt", "norm_fft", "norm_horner"] {
-        assert!(text.contains(&format!("\"op\":\"{op}\"")), "{text}");
-    }
-    let wrong = sandbox.run(&["bench", "cyclotomic", "--set", "31:2"]);
-    assert!(wrong.status.code() == Some(2) && String::from_utf8_lossy(&wrong.stderr).contains("15709:2:1"));
-    let without = sandbox.run(&["bench", "cyclotomic", "--set", "31:31:1", "--seconds", "0"]);
-    assert!(!without.status.success() && String::from_utf8_lossy(&without.stderr).contains("does not divide 31"));
-}

@@ -2,7 +2,6 @@
 
 mod additions;
 mod advise;
-mod bench;
 mod bootstrap;
 mod compare;
 mod cyclotomic;
@@ -13,14 +12,15 @@ mod integers;
 mod lookup;
 mod lookup_refusals;
 mod manual;
+mod measure;
 mod memory;
 mod owners;
-mod papers;
 mod passphrases;
 mod pipes;
 mod printing;
 mod races;
 mod reading;
+mod records;
 mod refusals;
 mod sandbox;
 mod security;

@@ -54,9 +54,10 @@ fn wrong_usage_ends_with_two_and_says_what_is_wrong() {
         (vec!["prepare", "--table", "t.csv", "--undefined", "0", "-o", "f"], "--undefined"),
         (vec!["eval", "lookup", "--keys", "k", "t.ct", "-o", "o.ct"], "--function"),
         (vec!["encrypt", "--key", "k", "t.csv", "--domain", "8", "--bounds", "b", "-o", "t.ct"], "--domain"),
-        (vec!["bench", "everything"], "everything"),
-        (vec!["bench", "ckks", "--seconds=-1"], "seconds"),
-        (vec!["bench", "bootstrap", "--preset", "n17"], "one of n16"),
+        (vec!["bench", "kernels"], "unrecognized subcommand"),
+        (vec!["measure", "everything"], "everything"),
+        (vec!["measure", "chain", "--seconds=-1"], "seconds"),
+        (vec!["measure", "weak-client", "--preset", "n17"], "one of n16"),
     ] {
         let output = sandbox.run(&arguments);
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -72,7 +73,7 @@ fn every_verb_has_help_with_an_example() {
     let sandbox = Sandbox::new("help");
     assert!(sandbox.done(&["--version"]).contains(env!("CARGO_PKG_VERSION")));
     for verb in [
-        "info", "params", "plan", "keygen", "expand", "prepare", "encrypt", "eval", "decrypt", "inspect", "bench",
+        "info", "params", "plan", "keygen", "expand", "prepare", "encrypt", "eval", "decrypt", "inspect", "compare",
         "demo",
     ] {
         let help = sandbox.done(&[verb, "--help"]);

@@ -27,7 +27,7 @@ pub fn missing(sources: &[Source]) -> Vec<String> {
 pub fn missing_files(sources: &[Source]) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let docs = fs::read_dir(root.join("docs")).expect("the pages").map(|entry| entry.expect("a page").path());
-    let others = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "bench/README.md"];
+    let others = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "bench/README.md", "bench/suites.md"];
     let pages =
         docs.chain(others.map(|page| root.join(page))).filter(|path| path.extension().is_some_and(|x| x == "md"));
     let is_there = |name: &str| {

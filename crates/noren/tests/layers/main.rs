@@ -14,8 +14,17 @@ use source::{Source, below, sources};
 const MAX_LINES: usize = 600;
 
 /// The crates, from the lowest layer to the faces.
-const CRATES: [&str; 8] =
-    ["noren-math", "noren-ring", "noren-naive", "noren-rlwe", "noren-files", "noren", "noren-cli", "noren-py"];
+const CRATES: [&str; 9] = [
+    "noren-math",
+    "noren-ring",
+    "noren-naive",
+    "noren-rlwe",
+    "noren-files",
+    "noren",
+    "noren-cli",
+    "noren-lab",
+    "noren-py",
+];
 
 fn assert_none(places: Vec<String>, rule: &str) {
     assert!(places.is_empty(), "{rule}:\n{}", places.join("\n"));
@@ -185,7 +194,8 @@ const WORD_VERBS: [&str; 7] =
 #[test]
 fn words_of_elements_end_at_rings() {
     let sources = sources();
-    let above = ["noren-rlwe/src/", "noren-files/src/", "noren/src/", "noren-cli/src/", "noren-py/src/"];
+    let above =
+        ["noren-rlwe/src/", "noren-files/src/", "noren/src/", "noren-cli/src/", "noren-lab/src/", "noren-py/src/"];
     let files = above.iter().flat_map(|folder| below(&sources, folder));
     let is_door = |path: &str| path == "noren-rlwe/src/words.rs" || path.starts_with("noren-rlwe/src/wire/");
     let places = files.filter(|source| !is_door(&source.path)).flat_map(|source| source.places(&WORD_VERBS));
@@ -242,7 +252,7 @@ fn words_leave_rings_through_the_doors_alone() {
 #[test]
 fn keys_over_the_torus_are_handles() {
     let sources = sources();
-    let above = ["noren-rlwe/src/", "noren/src/", "noren-cli/src/", "noren-py/src/"];
+    let above = ["noren-rlwe/src/", "noren/src/", "noren-cli/src/", "noren-lab/src/", "noren-py/src/"];
     let files = above.iter().flat_map(|folder| below(&sources, folder));
     let files = files.filter(|source| source.path != LIGHT_KEYS);
     let places = files.flat_map(|source| source.places(&["host::torus"]));

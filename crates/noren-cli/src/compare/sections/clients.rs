@@ -1,10 +1,10 @@
 //! The work of a client: table 5 of the comparison.
 
-use crate::bench::record::Record;
 use crate::compare::data::Data;
 use crate::compare::published::published;
 use crate::compare::report::{Block, Section, Table};
 use crate::compare::select::{Selection, bytes, duration, number, power, title};
+use crate::measure::Record;
 
 /// A client measured here has one thread.
 const THREADS: usize = 1;
