@@ -35,8 +35,8 @@ export PEAK_MEMORY
 ## lookups 2 to 3 on two cores and 5.5 GiB, switching 10, integers and TFHE some more.
 FULL_TESTS := --lib --test bootstrapping --test integers --test lookup --test switching --test tfhe
 test-full:
-	$(CARGO) test --release --package noren $(FULL_TESTS) --no-run
-	@$(PYTHON) -c "$$PEAK_MEMORY" $(CARGO) test --release --package noren $(FULL_TESTS) -- --ignored --nocapture --test-threads=1
+	$(CARGO) test --release --package noren --features papers $(FULL_TESTS) --no-run
+	@$(PYTHON) -c "$$PEAK_MEMORY" $(CARGO) test --release --package noren --features papers $(FULL_TESTS) -- --ignored --nocapture --test-threads=1
 
 ## test-parquet: the tool with the feature `parquet`: its lints, its tests, and files of pandas.
 test-parquet: $(VENV)/.tools
@@ -62,13 +62,14 @@ $(VENV)/.tools: pyproject.toml
 	touch $@
 
 # The extension is named too, although it is not built here: with the features that it asks of other crates, both find
-# the same libraries compiled. The stamp is no product of cargo, because those may lie elsewhere (CARGO_TARGET_DIR).
+# the same libraries compiled. noren-lab asks `noren` for the feature `papers`; the extension that `maturin develop` builds
+# asks for it too, here alone: wheels have it not. The stamp is no product of cargo, because those may lie elsewhere (CARGO_TARGET_DIR).
 target/.tool: $(RUST_SOURCES)
 	$(CARGO) build --release --package noren-cli --package noren-lab --package noren-py --package constant-time --bins --features noren-py/extension-module
 	mkdir -p target && touch $@
 
 $(VENV)/.installed: $(VENV)/.tools target/.tool $(shell find python -name '*.py' -o -name '*.pyi')
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet --features extension-module,papers
 	touch $@
 
 # The oldest Rust that the project is for; what it compiles lies apart.

@@ -49,7 +49,7 @@ if [ $name = test-s390x ]; then
     exit
 fi
 
-library="--package noren-math --package noren-ring --package noren-rlwe --package noren"
+library="--package noren-math --package noren-ring --package noren-rlwe --package noren --features noren/papers"
 # The emulator knows no locked pages, and turns a bus error of a child into another signal.
 skipped="--skip guarded_rows_are_locked --skip bus_errors_elsewhere_end_the_process"
 # A test cannot start itself again, with another table or little memory, where the kernel does not know the emulator.

@@ -44,6 +44,7 @@ pub(crate) mod parameters;
 pub(crate) mod pipeline;
 pub(crate) mod plan;
 pub(crate) mod preset;
+#[cfg(feature = "papers")]
 pub mod rns_heaan;
 pub(crate) mod series;
 pub(crate) mod slots;

@@ -38,7 +38,7 @@
 //! | `key_file` | [`LookupKeyFile`]: all keys of a server with their parameters, for files of their own |
 //! | `one_hot` | one-hot vectors |
 //! | `line` | [`LineLookup`]: functions of x + y, of x - y, and of one number, without a matrix |
-//! | `polynomial` | [`PolynomialLookup`]: the same without a matrix, by a polynomial of x; to compare with |
+//! | `polynomial` | `PolynomialLookup`: the same without a matrix, by a polynomial of x; to compare with, where the feature `papers` is on |
 //! | `preset` | the parameters that lookups are made with unless others are given |
 //! | `step` | [`Step`]: the steps of a lookup, of which a caller hears |
 //! | `prepared` | [`Lookup`]: a function, prepared by its matrix, or without one where that will do |
@@ -52,6 +52,7 @@ pub(crate) mod layout;
 pub(crate) mod line;
 pub(crate) mod one_hot;
 pub(crate) mod plan;
+#[cfg(feature = "papers")]
 pub(crate) mod polynomial;
 pub(crate) mod prepared;
 pub(crate) mod preset;
@@ -72,6 +73,7 @@ pub use keys::LookupKeys;
 pub use layout::Layout;
 pub use line::{Line, LineLookup};
 pub use plan::{LookupPlan, Method};
+#[cfg(feature = "papers")]
 pub use polynomial::PolynomialLookup;
 pub use prepared::Lookup;
 pub use preset::{MODULUS, parameters_spec};

@@ -11,8 +11,10 @@ use crate::lookup::keys::LookupKeys;
 use crate::lookup::matrix::Matrix;
 use crate::lookup::one_hot::one_hot;
 use crate::lookup::plan::{LookupPlan, Method};
+#[cfg(feature = "papers")]
 use crate::lookup::polynomial::PolynomialLookup;
 use crate::lookup::sparse::{Entries, leave};
+#[cfg(feature = "papers")]
 use crate::lookup::step::Step;
 use crate::schemes::bfv::{
     Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Noise, ParametersSpec,
@@ -134,6 +136,7 @@ fn noise_is_as_predicted_after_each_step_of_a_matrix() -> Result<()> {
     world.check_matrix(&LookupPlan::new(world.context.parameters(), [257, 257])?, [17, 243])
 }
 
+#[cfg(feature = "papers")]
 #[test]
 fn noise_is_as_predicted_after_each_step_of_a_polynomial() -> Result<()> {
     let world = World::small(8, 7681, 16, products())?;

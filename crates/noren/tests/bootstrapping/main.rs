@@ -13,6 +13,7 @@ mod matrices;
 mod numbers;
 mod pipeline;
 mod plans;
+#[cfg(feature = "papers")]
 mod rns_heaan;
 #[path = "../../../noren-rlwe/tests/scratch/mod.rs"]
 mod scratch;
