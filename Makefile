@@ -50,7 +50,8 @@ test-parquet: $(VENV)/.tools
 test-cluster: build
 	NOREN_CLUSTER_KILLS=20 $(BIN)/pytest --quiet python/tests/test_cluster_faults.py
 
-## build: the tool at target/release/noren and .venv/bin/noren, the benchmarks at target/release/noren-lab, the Python package in .venv.
+## build: the tool at target/release/noren and .venv/bin/noren, benchmarks at target/release/noren-lab, the Python package in
+## .venv.
 build:
 	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.installed
 
@@ -62,8 +63,8 @@ $(VENV)/.tools: pyproject.toml
 	touch $@
 
 # The extension is named too, although it is not built here: with the features that it asks of other crates, both find
-# the same libraries compiled. noren-lab asks `noren` for the feature `papers`; the extension that `maturin develop` builds
-# asks for it too, here alone: wheels have it not. The stamp is no product of cargo, because those may lie elsewhere (CARGO_TARGET_DIR).
+# the same libraries compiled. noren-lab asks `noren` for the feature `papers`, so the extension of `maturin develop` asks for
+# it too; wheels do not. The stamp is no product of cargo, because those may lie elsewhere (CARGO_TARGET_DIR).
 target/.tool: $(RUST_SOURCES)
 	$(CARGO) build --release --package noren-cli --package noren-lab --package noren-py --package constant-time --bins --features noren-py/extension-module
 	mkdir -p target && touch $@

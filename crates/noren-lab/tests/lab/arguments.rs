@@ -15,7 +15,6 @@ fn steps_that_there_are_not_are_refused() {
     lab.refused(1, &["parallel", "--level", "33"], &["found 33", "1 to 32"]);
     lab.refused(1, &["parallel", "--log-n", "12"], &["found 12", "16, 15, 14, 13"]);
     lab.refused(1, &["advise", "--number", "0,30"], &["--number", "found 30", "0 to 29"]);
-    lab.refused(1, &["cyclotomic", "--set", "31:31:1", "--seconds", "0"], &["does not divide 31"]);
     lab.refused(1, &["fused", "--beside", "program"], &["--beside"]);
 }
 

@@ -125,6 +125,8 @@ fn products_with_matrices_are_measured() {
     for op in ["context", "keygen", "encode_matrix", "encrypt", "matvec", "decrypt", "norm_fft", "norm_horner"] {
         assert!(found.contains(&op), "{found:?}");
     }
+    let without = lab.run(&["bench", "cyclotomic", "--set", "31:31:1", "--seconds", "0"]);
+    assert!(!without.status.success() && String::from_utf8_lossy(&without.stderr).contains("does not divide 31"));
 }
 
 #[test]
