@@ -30,7 +30,7 @@ use crate::progress;
 use crate::takes;
 
 /// The operations that the keys are to serve.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct Operations<'a> {
     pub(crate) programs: Vec<Program>,
     /// The tables that the programs run on.
     pub(crate) shape: Shape,
@@ -39,17 +39,17 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// Which keys are added where.
-pub(crate) struct Job<'a> {
+pub(crate) struct KeyAddition<'a> {
     /// The directory of the keys.
     pub(crate) out: &'a Path,
-    pub(crate) wanted: Wanted<'a>,
+    pub(crate) operations: Operations<'a>,
     pub(crate) seed: Option<Seed>,
     pub(crate) plan_only: bool,
 }
 
 /// The keys that were added.
 #[derive(Serialize)]
-struct Report {
+struct KeyAdditionReport {
     /// The use of the new keys.
     added: Vec<String>,
     /// How many keys the file has now.
@@ -60,20 +60,24 @@ struct Report {
 
 /// Adds the keys that are missing to those in the directory. The file is replaced when the new one is whole, and not touched if
 /// anything fails.
-pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
-    let secret = job.out.join(SECRET);
+pub(crate) fn run(addition: KeyAddition<'_>, console: &Console) -> Result<(), Failure> {
+    let secret = addition.out.join(SECRET);
     let _lock = lock(&secret)?;
-    let wanted = &job.wanted;
-    if wanted.programs.is_empty() && wanted.rotations.is_empty() && !wanted.swap_rows {
+    let operations = &addition.operations;
+    if operations.programs.is_empty() && operations.rotations.is_empty() && !operations.swap_rows {
         let needed = "--program, --rotations or --swap-rows: what the keys are for".to_owned();
         return Err(Failure::Unsuitable { what: "--add", found: "nothing to add".to_owned(), needed });
     }
     match files::key_kind(&secret, &takes::ADD_SECRET, console)? {
-        Kind::CKKS_SECRET_KEY if job.out.join(BOOTSTRAP).exists() && !job.out.join(EVALUATION).exists() => {
-            beside_bootstrapping(&job, &secret, console)
+        Kind::CKKS_SECRET_KEY if addition.out.join(BOOTSTRAP).exists() && !addition.out.join(EVALUATION).exists() => {
+            beside_bootstrapping(&addition, &secret, console)
         }
-        Kind::CKKS_SECRET_KEY => add(&job, &secret, console, |context| of_vectors(&job.wanted, context, None)),
-        Kind::INTEGER_SECRET_KEY => add(&job, &secret, console, |context| of_integers(&job.wanted, &secret, context)),
+        Kind::CKKS_SECRET_KEY => {
+            add(&addition, &secret, console, |context| of_vectors(&addition.operations, context, None))
+        }
+        Kind::INTEGER_SECRET_KEY => {
+            add(&addition, &secret, console, |context| of_integers(&addition.operations, &secret, context))
+        }
         found => {
             let needed = "a secret key of CKKS, or of exact integers";
             Err(Failure::input(&secret, "--add", found, needed))
@@ -95,32 +99,36 @@ pub(crate) fn lock(secret: &Path) -> Result<File, Failure> {
 }
 
 /// The keys of CKKS that programs or rotations need; rotations up to a level, or all.
-fn of_vectors(wanted: &Wanted<'_>, context: &ckks::Context, level: Option<usize>) -> Result<KeyRequest, Failure> {
-    if wanted.swap_rows {
+fn of_vectors(
+    operations: &Operations<'_>,
+    context: &ckks::Context,
+    level: Option<usize>,
+) -> Result<KeyRequest, Failure> {
+    if operations.swap_rows {
         let needed = "keys of exact integers: the slots of CKKS have no rows".to_owned();
         return Err(Failure::Unsuitable { what: "--swap-rows", found: "a secret key of CKKS".to_owned(), needed });
     }
-    let request = match &wanted.programs[..] {
-        [] => ckks::KeyRequest { rotations: wanted.rotations.to_vec(), level, ..ckks::KeyRequest::default() },
+    let request = match &operations.programs[..] {
+        [] => ckks::KeyRequest { rotations: operations.rotations.to_vec(), level, ..ckks::KeyRequest::default() },
         programs => {
-            ProgramPlan::with_parameters(programs, &wanted.shape, context.parameters().clone())?.key_request()?
+            ProgramPlan::with_parameters(programs, &operations.shape, context.parameters().clone())?.key_request()?
         }
     };
     Ok(context.automorphisms_of(&request)?)
 }
 
 /// The keys of exact integers that rotations and the swap need.
-fn of_integers(wanted: &Wanted<'_>, secret: &Path, context: &bfv::Context) -> Result<KeyRequest, Failure> {
-    if !wanted.programs.is_empty() {
+fn of_integers(operations: &Operations<'_>, secret: &Path, context: &bfv::Context) -> Result<KeyRequest, Failure> {
+    if !operations.programs.is_empty() {
         return Err(Failure::input(secret, "--program", "a secret key of exact integers", "one of CKKS"));
     }
-    let (rotations, swap) = (wanted.rotations.to_vec(), wanted.swap_rows);
+    let (rotations, swap) = (operations.rotations.to_vec(), operations.swap_rows);
     Ok(context.automorphisms_of(&bfv::KeyRequest { rotations, swap, ..bfv::KeyRequest::default() })?)
 }
 
 /// Adds keys to `eval.keys`.
 fn add<C>(
-    job: &Job<'_>,
+    addition: &KeyAddition<'_>,
     secret: &Path,
     console: &Console,
     request: impl FnOnce(&C) -> Result<KeyRequest, Failure>,
@@ -132,33 +140,33 @@ where
     EvaluationKeys: ExpandedFileKey<C>,
 {
     let KeyFile { context, key: secret } = files::read_key::<C, SecretKey>(secret, &takes::ADD_SECRET, console)?;
-    check_public::<C>(job.out, &secret, console)?;
-    let path = job.out.join(EVALUATION);
+    check_public::<C>(addition.out, &secret, console)?;
+    let path = addition.out.join(EVALUATION);
     let mut evaluation = match path.exists() {
         true => files::open_evaluation_keys::<C>(&path, &takes::ADD_EVALUATION, console)?.key,
         false => EvaluationKeys::new(context.rlwe().parameters(), secret.owner().key),
     };
     check_owner(&secret, &evaluation, &path)?;
     let lacking = evaluation.lacking(&request(&context)?);
-    let Some(made) = made(job, context.rlwe(), &secret, &lacking)? else {
-        return console.report(&Report::new(&evaluation, &lacking, None));
+    let Some(made) = made(addition, context.rlwe(), &secret, &lacking)? else {
+        return console.report(&KeyAdditionReport::new(&evaluation, &lacking, None));
     };
     evaluation.merge(made).map_err(Failure::file(&path))?;
-    let mut report = Report::new(&evaluation, &lacking, None);
+    let mut report = KeyAdditionReport::new(&evaluation, &lacking, None);
     let file = KeyFile { context, key: evaluation };
-    report.file = Some(replaced(job.out, EVALUATION, |path| file.write_file(&(), Form::Packed, path))?);
+    report.file = Some(replaced(addition.out, EVALUATION, |path| file.write_file(&(), Form::Packed, path))?);
     console.report(&report)
 }
 
 /// Adds rotations to `bootstrap.keys`.
-fn beside_bootstrapping(job: &Job<'_>, secret: &Path, console: &Console) -> Result<(), Failure> {
-    let path = job.out.join(BOOTSTRAP);
-    if !job.wanted.programs.is_empty() {
+fn beside_bootstrapping(addition: &KeyAddition<'_>, secret: &Path, console: &Console) -> Result<(), Failure> {
+    let path = addition.out.join(BOOTSTRAP);
+    if !addition.operations.programs.is_empty() {
         let needed = "--rotations: name those that the program needs";
         return Err(Failure::input(&path, "--program", "keys of bootstrapping", needed));
     }
     let secret = files::read_key::<ckks::Context, SecretKey>(secret, &takes::ADD_SECRET, console)?.key;
-    check_public::<ckks::Context>(job.out, &secret, console)?;
+    check_public::<ckks::Context>(addition.out, &secret, console)?;
     console.inputs().verify(&path, &takes::ADD_BOOTSTRAP)?;
     let shown = progress::bar("reading bootstrapping keys", 1);
     let mut heard = |Progress { done, of, .. }: Progress| shown.set(done, of);
@@ -166,17 +174,17 @@ fn beside_bootstrapping(job: &Job<'_>, secret: &Path, console: &Console) -> Resu
     let BootstrapKeyFile { context, parameters, keys } = file.map_err(Failure::file(&path))?;
     drop(shown);
     check_owner(&secret, &keys.evaluation, &path)?;
-    let request = of_vectors(&job.wanted, &context, Some(parameters.output_level()))?;
+    let request = of_vectors(&addition.operations, &context, Some(parameters.output_level()))?;
     let lacking = keys.evaluation.lacking(&request);
-    let Some(made) = made(job, context.rlwe(), &secret, &lacking)? else {
-        return console.report(&Report::new(&keys.evaluation, &lacking, None));
+    let Some(made) = made(addition, context.rlwe(), &secret, &lacking)? else {
+        return console.report(&KeyAdditionReport::new(&keys.evaluation, &lacking, None));
     };
     let mut evaluation = (*keys.evaluation).clone();
     evaluation.merge(made).map_err(Failure::file(&path))?;
-    let mut report = Report::new(&evaluation, &lacking, None);
+    let mut report = KeyAdditionReport::new(&evaluation, &lacking, None);
     let keys = Arc::new(BootstrapKeys { evaluation: Arc::new(evaluation), ..(*keys).clone() });
     let file = BootstrapKeyFile { context, parameters, keys };
-    report.file = Some(replaced(job.out, BOOTSTRAP, |path| file.write_file(&(), Form::Packed, path))?);
+    report.file = Some(replaced(addition.out, BOOTSTRAP, |path| file.write_file(&(), Form::Packed, path))?);
     console.report(&report)
 }
 
@@ -201,15 +209,15 @@ fn check_owner(secret: &SecretKey, evaluation: &EvaluationKeys, path: &Path) -> 
 
 /// The keys that are lacking; none if nothing is to be made.
 fn made(
-    job: &Job<'_>,
+    addition: &KeyAddition<'_>,
     context: &Context,
     secret: &SecretKey,
     lacking: &KeyRequest,
 ) -> Result<Option<EvaluationKeys>, Failure> {
-    if job.plan_only || *lacking == KeyRequest::default() {
+    if addition.plan_only || *lacking == KeyRequest::default() {
         return Ok(None);
     }
-    let seed = match &job.seed {
+    let seed = match &addition.seed {
         Some(seed) => seed.clone(),
         None => Seed::random().map_err(noren::Error::from)?,
     };
@@ -232,7 +240,7 @@ fn replaced<T>(
     Ok(Written { path, bytes })
 }
 
-impl Report {
+impl KeyAdditionReport {
     fn new(keys: &EvaluationKeys, lacking: &KeyRequest, file: Option<Written>) -> Self {
         let ring = keys.parameters().index();
         let products = lacking.relinearization.iter().map(|_| KeyUse::Relinearization);
@@ -245,7 +253,7 @@ impl Report {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for KeyAdditionReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         /// More names than this help nobody.
         const SHOWN: usize = 8;

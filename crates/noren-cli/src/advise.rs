@@ -138,7 +138,7 @@ enum Short {
 /// Advice as text.
 #[derive(Serialize)]
 #[serde(transparent)]
-struct Shown<'a>(Report<'a>);
+struct AdviceReport<'a>(Report<'a>);
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let workload = arguments.workload()?;
@@ -167,7 +167,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         let script = advice.candidates[0].script(&workload);
         output.write_bytes(Access::Default, script.as_bytes())?;
     }
-    console.report(&Shown(advice.report(&workload, &client, &server)))
+    console.report(&AdviceReport(advice.report(&workload, &client, &server)))
 }
 
 /// The time of the device that makes the keys for the client, where there is one.
@@ -236,7 +236,7 @@ impl Arguments {
     }
 }
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for AdviceReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Report { client, server, threads, candidates, peers, rejections, .. } = &self.0;
         writeln!(f, "server: {server}, {threads} threads; client: {client}, 1 thread; all times are predictions")?;

@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct CalibrationReport {
     file: PathBuf,
     processor: String,
     isa: String,
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     // The usual file is noren's own, and is replaced.
     machine.save(output.as_ref().map_or_else(|| file.as_path().into(), Output::destination))?;
     let residuals = |of: fn(&UnitCosts) -> f64| machine.units.iter().map(of).collect();
-    console.report(&Report {
+    console.report(&CalibrationReport {
         threads: machine.threads(),
         median_residual: residuals(|costs| costs.median_residual),
         most_residual: residuals(|costs| costs.most_residual),
@@ -81,7 +81,7 @@ fn no_place() -> Failure {
     Failure::Unsuitable { what: "--out", found: "left out".to_owned(), needed }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for CalibrationReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: {}, {}", self.file.display(), self.processor, self.isa)?;
         let each = self.threads.iter().zip(self.median_residual.iter().zip(&self.most_residual));

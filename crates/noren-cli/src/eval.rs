@@ -300,7 +300,8 @@ fn run_switching(arguments: &Arguments, output: Output, console: &Console) -> Re
     let program = decision_program(arguments)?;
     let (switching, server) = (arguments.switching_keys.as_deref(), arguments.server_keys.as_deref());
     let steps = arguments.steps.unwrap_or_default();
-    let job = switching::Job { program, keys, switching, server, input, columns, steps, last, failure_budget, output };
+    let job =
+        switching::Evaluation { program, keys, switching, server, input, columns, steps, last, failure_budget, output };
     switching::run(job, console)
 }
 
@@ -328,7 +329,7 @@ fn decision_program(arguments: &Arguments) -> Result<DecisionProgram, Failure> {
 fn run_ckks(arguments: &Arguments, output: Output, console: &Console) -> Result<(), Failure> {
     let Arguments { program, keys, input, model, last, .. } = arguments;
     let program = programs::program(program, model.as_deref())?;
-    ckks::run(ckks::Job { program, keys, input, model: model.as_deref(), last: *last, output }, console)
+    ckks::run(ckks::Evaluation { program, keys, input, model: model.as_deref(), last: *last, output }, console)
 }
 
 fn run_bootstrap(arguments: &Arguments, output: Output, console: &Console) -> Result<(), Failure> {
@@ -337,7 +338,7 @@ fn run_bootstrap(arguments: &Arguments, output: Output, console: &Console) -> Re
         bootstrap::NAME => None,
         program => Some(programs::program(program, model.as_deref())?),
     };
-    bootstrap::run(bootstrap::Job { program, keys, input, output, last, failure_budget }, console)
+    bootstrap::run(bootstrap::Evaluation { program, keys, input, output, last, failure_budget }, console)
 }
 
 fn run_tfhe(arguments: &Arguments, output: Output, console: &Console) -> Result<(), Failure> {
@@ -358,7 +359,8 @@ fn run_tfhe(arguments: &Arguments, output: Output, console: &Console) -> Result<
         }
     };
     let failure_budget = arguments.failure_budget;
-    let job = tfhe::Job { name: program, keys, input, columns, number, function, circuit, failure_budget, output };
+    let job =
+        tfhe::Evaluation { name: program, keys, input, columns, number, function, circuit, failure_budget, output };
     tfhe::run(job, console)
 }
 
@@ -366,7 +368,7 @@ fn run_matrix(arguments: &Arguments, output: Output, console: &Console) -> Resul
     let Arguments { keys, input, matrix, .. } = arguments;
     // It is there wherever the program is matrix.
     let matrix = matrix.as_deref().unwrap_or(Path::new(""));
-    integers::run(integers::Job { keys, input, matrix, output }, console)
+    integers::run(integers::Evaluation { keys, input, matrix, output }, console)
 }
 
 fn run_lookup(arguments: &Arguments, output: Output, console: &Console) -> Result<(), Failure> {
@@ -374,5 +376,5 @@ fn run_lookup(arguments: &Arguments, output: Output, console: &Console) -> Resul
     // It is there wherever the program is lookup.
     let function = function.as_deref().unwrap_or(Path::new(""));
     let inputs = std::iter::once(input.as_path()).chain(second.as_deref()).collect();
-    lookup::run(lookup::Job { keys, inputs, function, columns, output }, console)
+    lookup::run(lookup::Evaluation { keys, inputs, function, columns, output }, console)
 }

@@ -173,9 +173,9 @@ fn read_client(program: Program, path: &Path, console: &Console) -> Result<Clien
 }
 
 #[derive(Serialize)]
-struct Shown(Explanation);
+struct ExplanationReport(Explanation);
 
-impl fmt::Display for Shown {
+impl fmt::Display for ExplanationReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let found = &self.0;
         writeln!(f, "scheme {}: {}", found.scheme, found.parameters)?;
@@ -206,13 +206,13 @@ impl fmt::Display for Shown {
 
 impl Show {
     fn run(&self, console: &Console) -> Result<(), Failure> {
-        console.report(&Shown(read_program(&self.function, console)?.explain()?))
+        console.report(&ExplanationReport(read_program(&self.function, console)?.explain()?))
     }
 }
 
 /// Files that were written.
 #[derive(Serialize)]
-struct Written {
+struct FilesReport {
     files: Vec<PathBuf>,
     bytes: Vec<u64>,
     /// The bounds on the errors of results, where there are any.
@@ -220,7 +220,7 @@ struct Written {
     error_bounds: Option<Vec<f64>>,
 }
 
-impl fmt::Display for Written {
+impl fmt::Display for FilesReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bounds = self.error_bounds.as_deref().unwrap_or_default();
         let lines = self.files.iter().zip(&self.bytes).enumerate().map(|(at, (path, size))| {
@@ -255,7 +255,7 @@ impl Keygen {
             })?,
         };
         let files = outputs.finish(&names)?;
-        console.report(&Written { files, bytes: vec![of_secret, of_server], error_bounds: None })
+        console.report(&FilesReport { files, bytes: vec![of_secret, of_server], error_bounds: None })
     }
 }
 
@@ -279,7 +279,7 @@ impl Encrypt {
 
 fn written(output: &Output, bytes: &[u8], console: &Console) -> Result<(), Failure> {
     let (files, bytes) = (vec![output.path().to_owned()], vec![bytes.len() as u64]);
-    console.report(&Written { files, bytes, error_bounds: None })
+    console.report(&FilesReport { files, bytes, error_bounds: None })
 }
 
 /// Rows and columns of the table of an array.
@@ -355,6 +355,6 @@ impl Decrypt {
             format::write(output, Access::Owner, &decrypted, style)?;
         }
         let bytes = outputs.iter().map(|output| size(output.path())).collect::<Result<Vec<_>, _>>()?;
-        console.report(&Written { files: self.output.clone(), bytes, error_bounds: Some(bounds) })
+        console.report(&FilesReport { files: self.output.clone(), bytes, error_bounds: Some(bounds) })
     }
 }

@@ -16,7 +16,7 @@ use crate::machine;
 pub(crate) struct Arguments {}
 
 #[derive(Serialize)]
-struct Report {
+struct InfoReport {
     version: &'static str,
     cpu: Option<String>,
     isa_available: Vec<&'static str>,
@@ -28,7 +28,7 @@ struct Report {
 
 pub(crate) fn run(_arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let memory = machine::memory();
-    console.report(&Report {
+    console.report(&InfoReport {
         version: env!("CARGO_PKG_VERSION"),
         cpu: machine::cpu(),
         isa_available: noren_math::kernels::available().map(noren_math::kernels::Kernels::name).collect(),
@@ -39,7 +39,7 @@ pub(crate) fn run(_arguments: &Arguments, console: &Console) -> Result<(), Failu
     })
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for InfoReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "noren      {}", self.version)?;
         writeln!(f, "processor  {}", self.cpu.as_deref().unwrap_or("unknown"))?;

@@ -9,7 +9,7 @@ use clap::Args;
 use noren::KeyId;
 use noren::wire::{Kind, Limits, Object};
 use noren_files::encrypted;
-use noren_files::signature::{self, Wanted};
+use noren_files::signature::{self, Requirements};
 use noren_files::signer::Signer;
 use noren_rlwe::wire::file;
 use noren_rlwe::wire::header::{HEADER_BYTES, Header};
@@ -72,13 +72,13 @@ impl Inputs {
     }
 
     /// The statements that a signature needs for a file of any kind.
-    pub(crate) const fn wanted_of_any(&self, any_name: bool) -> Wanted<'static> {
-        Wanted { any_name, kinds: &[], owner: self.owner }
+    pub(crate) const fn requirements_of_any(&self, any_name: bool) -> Requirements<'static> {
+        Requirements { any_name, kinds: &[], owner: self.owner }
     }
 
     /// The statements that a signature needs for the file of an argument.
-    fn wanted(&self, takes: &Takes) -> Wanted<'static> {
-        Wanted { any_name: false, kinds: takes.kinds, owner: self.owner.filter(|_| takes.has_owner) }
+    fn requirements(&self, takes: &Takes) -> Requirements<'static> {
+        Requirements { any_name: false, kinds: takes.kinds, owner: self.owner.filter(|_| takes.has_owner) }
     }
 
     /// The kind of object in a file, by its first bytes; refuses kinds that the argument does not take.
@@ -93,18 +93,18 @@ impl Inputs {
     /// them.
     pub(crate) fn verify(&self, path: &Path, takes: &Takes) -> Result<(), Failure> {
         self.kind(path, takes)?;
-        if takes.is_own_secret { Ok(()) } else { self.verify_as(path, &self.wanted(takes)) }
+        if takes.is_own_secret { Ok(()) } else { self.verify_as(path, &self.requirements(takes)) }
     }
 
     /// Refuses a file that is not signed as it was asked for; it may be anything.
     pub(crate) fn verify_any(&self, path: &Path) -> Result<(), Failure> {
-        self.verify_as(path, &self.wanted_of_any(false))
+        self.verify_as(path, &self.requirements_of_any(false))
     }
 
-    fn verify_as(&self, path: &Path, wanted: &Wanted<'_>) -> Result<(), Failure> {
+    fn verify_as(&self, path: &Path, requirements: &Requirements<'_>) -> Result<(), Failure> {
         if let Some(signer) = &self.signer {
             refuse_unsigned(path)?;
-            signature::verify_file(path, signer, wanted)?;
+            signature::verify_file(path, signer, requirements)?;
         }
         Ok(())
     }
@@ -124,7 +124,7 @@ impl Inputs {
         match &self.signer {
             Some(signer) if !takes.is_own_secret => {
                 let bytes = Zeroizing::new(file::read(path, limits.max_bytes)?);
-                signature::verify_bytes(path, &bytes, signer, &self.wanted(takes))?;
+                signature::verify_bytes(path, &bytes, signer, &self.requirements(takes))?;
                 O::from_bytes_within(context, &bytes, &limits).map_err(Failure::file(path))
             }
             _ => O::read_file(context, path, &limits).map_err(Failure::file(path)),

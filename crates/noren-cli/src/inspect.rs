@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct InspectionReport {
     path: PathBuf,
     kind: &'static str,
     version: u16,
@@ -65,11 +65,11 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     // Standard input is read once, and as a whole.
     let is_file = !names_standard_input(path);
     let report = match if is_file { file::kind(path)? } else { None } {
-        Some(kind) if IN_PARTS.contains(&kind) => Report::bootstrap_keys(path),
+        Some(kind) if IN_PARTS.contains(&kind) => InspectionReport::bootstrap_keys(path),
         // As large as the memory, perhaps.
         Some(kind) if MAPPED.contains(&kind) => {
             let container = MappedContainer::open(path)?;
-            container.reader(kind, &Limits::default()).and_then(|reader| Report::new(path, reader))
+            container.reader(kind, &Limits::default()).and_then(|reader| InspectionReport::new(path, reader))
         }
         _ => {
             let content = files::read_bytes(path, console)?;
@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
                 return Err(Failure::input(path, "standard input", kind, "another kind: name the file"));
             }
             // Refuses whatever is damaged: what follows has the right digest.
-            Reader::open_any(&content, &Limits::default()).and_then(|reader| Report::new(path, reader))
+            Reader::open_any(&content, &Limits::default()).and_then(|reader| InspectionReport::new(path, reader))
         }
     };
     console.report(&report.map_err(Failure::file(path))?)
@@ -100,7 +100,7 @@ const MAPPED: [Kind; 5] = [
     Kind::PREPARED_SLOT_MATRIX,
 ];
 
-impl Report {
+impl InspectionReport {
     fn new(path: &Path, mut reader: Reader<'_>) -> noren::Result<Self> {
         let facts = Facts::of(&mut reader)?;
         Ok(Self::of(path, reader.header(), reader.form(), facts))
@@ -145,7 +145,7 @@ impl fmt::Display for Encrypted {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for InspectionReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}, {}", self.path.display(), self.kind, bytes(self.bytes as f64))?;
         let form = self.form.map_or_else(String::new, |form| format!(", {form}"));

@@ -64,12 +64,12 @@ pub(crate) struct Expansion<'a> {
 
 /// A file of expanded keys.
 #[derive(Serialize)]
-struct Expanded {
+struct ExpansionReport {
     path: PathBuf,
     bytes: u64,
 }
 
-impl fmt::Display for Expanded {
+impl fmt::Display for ExpansionReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "wrote {}, {}", self.path.display(), bytes(self.bytes as f64))
     }
@@ -88,7 +88,7 @@ impl Expansion<'_> {
         let shown = progress::spinner("expanding the keys".to_owned());
         let bytes = write(keys, output.destination())?;
         drop(shown);
-        console.report(&Expanded { path: output.path().to_owned(), bytes })
+        console.report(&ExpansionReport { path: output.path().to_owned(), bytes })
     }
 }
 

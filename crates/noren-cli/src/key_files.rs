@@ -76,7 +76,7 @@ pub(crate) struct KeyFiles<'a> {
 
 /// The files that were made.
 #[derive(Serialize)]
-pub(crate) struct Report<P> {
+pub(crate) struct KeyFilesReport<P> {
     pub(crate) plan: P,
     /// How many evaluation keys there are, where the plan does not say it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,7 +133,7 @@ impl<'a> KeyFiles<'a> {
 }
 
 /// The plan was shown before there were files.
-impl<P> fmt::Display for Report<P> {
+impl<P> fmt::Display for KeyFilesReport<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = |file: &Written| format!("wrote {}, {}", file.path.display(), bytes(file.bytes as f64));
         f.write_str(&self.files.iter().map(line).collect::<Vec<_>>().join("\n"))

@@ -13,7 +13,7 @@ use noren::programs::Program;
 use noren::programs::Shape;
 use noren_files::passphrase::Passphrase;
 
-use crate::bootstrap::plan::{Wanted, parse_mode, parse_preset};
+use crate::bootstrap::plan::{PlanOptions, parse_mode, parse_preset};
 use crate::bounds;
 use crate::console::Console;
 use crate::failure::Failure;
@@ -181,7 +181,7 @@ const KINDS: [KeyKind; 6] = [
         is_chosen: |arguments| arguments.lookup.is_some(),
         run: |arguments, keys, console| {
             let (domain, parameters) = (arguments.lookup.expect(CHOSEN), arguments.params.as_deref());
-            lookup::keys::run(&lookup::plan::Wanted { domain, parameters }, keys, console)
+            lookup::keys::run(&lookup::plan::PlanOptions { domain, parameters }, keys, console)
         },
     },
     KeyKind {
@@ -278,18 +278,21 @@ fn add(arguments: &Arguments, keys: &NewKeys<'_>, console: &Console) -> Result<(
             let needed = "--switching alone: add rotations by a run of its own".to_owned();
             return Err(Failure::Unsuitable { what: "--add", found, needed });
         }
-        let wanted = switching::plan::Wanted { set, tables: None };
-        return switching::additions::run(&switching::additions::Job { out, wanted, seed, plan_only }, console);
+        let options = switching::plan::PlanOptions { set, tables: None };
+        return switching::additions::run(
+            &switching::additions::KeyAddition { out, options, seed, plan_only },
+            console,
+        );
     }
     let programs = programs::programs(&arguments.program, &arguments.model)?;
-    let wanted = additions::Wanted { programs, shape: shape(arguments)?, rotations, swap_rows };
-    additions::run(additions::Job { out, wanted, seed, plan_only }, console)
+    let operations = additions::Operations { programs, shape: shape(arguments)?, rotations, swap_rows };
+    additions::run(additions::KeyAddition { out, operations, seed, plan_only }, console)
 }
 
 fn for_programs(arguments: &Arguments, keys: &NewKeys<'_>, console: &Console) -> Result<(), Failure> {
     let programs = programs::programs(&arguments.program, &arguments.model)?;
     let (parameters, precision) = (arguments.params.as_deref(), arguments.precision);
-    ckks::keys::run(&ckks::keys::Wanted { programs, parameters, precision }, keys, || shape(arguments), console)
+    ckks::keys::run(&ckks::keys::KeyOptions { programs, parameters, precision }, keys, || shape(arguments), console)
 }
 
 fn for_bootstrapping(arguments: &Arguments, keys: &NewKeys<'_>, console: &Console) -> Result<(), Failure> {
@@ -309,9 +312,9 @@ fn for_bootstrapping(arguments: &Arguments, keys: &NewKeys<'_>, console: &Consol
         }
         (_, Some(rows), columns) => Some([rows as usize, columns.unwrap_or(1)]),
     };
-    let switching = arguments.switching.map(|set| switching::plan::Wanted { set, tables });
-    let wanted = Wanted { preset, slots, mode, switching };
-    bootstrap::keys::run(&wanted, &arguments.rotations, keys, console)
+    let switching = arguments.switching.map(|set| switching::plan::PlanOptions { set, tables });
+    let options = PlanOptions { preset, slots, mode, switching };
+    bootstrap::keys::run(&options, &arguments.rotations, keys, console)
 }
 
 fn for_integers(arguments: &Arguments, keys: &NewKeys<'_>, console: &Console) -> Result<(), Failure> {

@@ -36,7 +36,7 @@ pub(crate) struct Completions {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct ManualReport {
     directory: PathBuf,
     pages: usize,
 }
@@ -60,7 +60,7 @@ impl Pages {
             outputs.write_with(name, write)?;
         }
         outputs.finish(&names)?;
-        console.report(&Report { directory: self.out.clone(), pages: pages.len() })
+        console.report(&ManualReport { directory: self.out.clone(), pages: pages.len() })
     }
 }
 
@@ -88,7 +88,7 @@ impl Completions {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for ManualReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "wrote {} pages to {}", self.pages, self.directory.display())
     }

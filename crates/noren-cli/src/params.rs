@@ -64,7 +64,7 @@ struct Choose {
     #[command(flatten)]
     integers: Integers,
     #[command(flatten)]
-    wanted: Wanted,
+    options: ParameterOptions,
 }
 
 /// Further options of exact integers.
@@ -105,7 +105,7 @@ fn chosen<S: Scheme>(requirements: &bfv::Requirements, slot_degree: Option<usize
 
 /// Options of both ways to parameters.
 #[derive(Debug, Args)]
-struct Wanted {
+struct ParameterOptions {
     /// The security that is needed, in bits: none, 128, 192 or 256
     #[arg(long, value_name = "BITS", default_value = "128", value_parser = parse_security)]
     security: Security,
@@ -168,7 +168,7 @@ struct Check {
     #[arg(long, default_value = "ternary", value_parser = parse_secret)]
     secret: SecretDistribution,
     #[command(flatten)]
-    wanted: Wanted,
+    options: ParameterOptions,
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
@@ -195,8 +195,8 @@ fn is_of_integers(file: &Path, console: &Console) -> Result<bool, Failure> {
 
 impl Choose {
     fn run(&self, console: &Console) -> Result<(), Failure> {
-        let &Self { depth, precision, max_abs, slots, ref wanted, .. } = self;
-        let (output, security) = (wanted.output(console)?, wanted.security);
+        let &Self { depth, precision, max_abs, slots, ref options, .. } = self;
+        let (output, security) = (options.output(console)?, options.security);
         let Some(precision_bits) = precision else {
             let parameters = self.integers(security)?;
             return report(&parameters, output, parameters.describe(), console);
@@ -221,7 +221,7 @@ impl Choose {
 
 impl Check {
     fn run(&self, console: &Console) -> Result<(), Failure> {
-        let output = self.wanted.output(console)?;
+        let output = self.options.output(console)?;
         let integers =
             self.modulus.is_some() || self.file.as_deref().map_or(Ok(false), |file| is_of_integers(file, console))?;
         if integers {
@@ -242,7 +242,7 @@ impl Check {
         // The security that the file states was checked while reading; this is that of the user.
         let parameters: P = files::read_parameters_to_show(file, &takes::PARAMS_FILE, console)?;
         let rlwe = parameters.rlwe();
-        security::check("parameters", rlwe.degree(), rlwe.secret(), rlwe.log_qp(), self.wanted.security)
+        security::check("parameters", rlwe.degree(), rlwe.secret(), rlwe.log_qp(), self.options.security)
             .map_err(Failure::file(file))?;
         Ok(parameters)
     }
@@ -256,7 +256,7 @@ impl Check {
             restarts: self.restarts.clone(),
             dnum: self.dnum,
             secret: self.secret,
-            security: self.wanted.security,
+            security: self.options.security,
         }
     }
 
@@ -269,7 +269,7 @@ impl Check {
             log_p: self.log_p.clone(),
             dnum: self.dnum,
             secret: self.secret,
-            security: self.wanted.security,
+            security: self.options.security,
         }
     }
 }
@@ -285,7 +285,7 @@ fn report(
     console.report(&description)
 }
 
-impl Wanted {
+impl ParameterOptions {
     fn output(&self, console: &Console) -> Result<Option<Output>, Failure> {
         let output = |path| Output::or_standard(path, &self.force, Content::Binary, console);
         self.output.as_deref().map(output).transpose()

@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct PassphraseReport {
     path: PathBuf,
     /// Whether the key is now under a passphrase.
     passphrase: bool,
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     };
     let to = Destination { path, existing: Existing::Replace };
     file::write_atomically(to, Access::Owner, |file| file.write_all(&bytes))?;
-    console.report(&Report { path: path.clone(), passphrase: !arguments.remove, bytes: outputs::size(path)? })
+    console.report(&PassphraseReport { path: path.clone(), passphrase: !arguments.remove, bytes: outputs::size(path)? })
 }
 
 /// Whether a file begins as one of minisign does.
@@ -103,7 +103,7 @@ fn of_signing_key(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let question = if locked { Question::replacing(path, new) } else { Question::of(path, new.or(usual)) };
     let new = if arguments.remove { None } else { Some(question.ask_twice()?) };
     key.write(path, new.as_ref().map(|passphrase| (passphrase, Work::default())))?;
-    console.report(&Report { path: path.clone(), passphrase: new.is_some(), bytes: outputs::size(path)? })
+    console.report(&PassphraseReport { path: path.clone(), passphrase: new.is_some(), bytes: outputs::size(path)? })
 }
 
 /// Refuses what is no secret key, or a damaged one.
@@ -117,7 +117,7 @@ fn check(path: &Path, clear: &[u8]) -> Result<(), Failure> {
     Err(Failure::file(path)(noren::Error::WrongKind { found, needed }))
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for PassphraseReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = if self.passphrase { "under the new passphrase" } else { "in clear" };
         write!(f, "wrote {}, {state}", self.path.display())

@@ -59,10 +59,10 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         return plan::run(preset, console);
     }
     if let Some(domain) = lookup {
-        return lookup::run(&lookup::Wanted { domain, parameters: params.as_deref() }, out, console);
+        return lookup::run(&lookup::PlanOptions { domain, parameters: params.as_deref() }, out, console);
     }
     // It is there wherever no lookup is.
     let preset = bootstrap.unwrap_or_default();
-    let switching = switching.map(|set| switching::Wanted { set, tables: None });
-    bootstrap::run(&bootstrap::Wanted { preset, slots, mode, switching }, out, console)
+    let switching = switching.map(|set| switching::PlanOptions { set, tables: None });
+    bootstrap::run(&bootstrap::PlanOptions { preset, slots, mode, switching }, out, console)
 }

@@ -47,8 +47,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         Some(matrix) => {
             // It is there wherever a matrix is.
             let params = params.unwrap_or(Path::new(""));
-            matrix::run(&matrix::Job { matrix, params, output }, console)
+            matrix::run(&matrix::Preparation { matrix, params, output }, console)
         }
-        None => lookup::run(&lookup::Job { given, params, output, dry_run: *dry_run }, console),
+        None => lookup::run(&lookup::Preparation { given, params, output, dry_run: *dry_run }, console),
     }
 }

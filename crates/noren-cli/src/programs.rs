@@ -18,7 +18,7 @@ const MAX_BYTES: u64 = 1 << 28;
 
 /// The plan in words and numbers.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct PlanReport {
     programs: Vec<&'static str>,
     rows: usize,
     columns: usize,
@@ -69,7 +69,7 @@ fn needs_model(name: &str) -> bool {
     matches!(name, "linear" | "logistic" | "polynomial")
 }
 
-impl Report {
+impl PlanReport {
     pub(crate) fn new(programs: &[Program], plan: &ProgramPlan) -> noren::Result<Self> {
         let ProgramPlan { parameters, layout, usage } = plan;
         let request = plan.key_request()?;
@@ -92,7 +92,7 @@ impl Report {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for PlanReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "programs       {}", self.programs.join(", "))?;
         let (rows, columns) = (count(self.rows, "row"), count(self.columns, "column"));

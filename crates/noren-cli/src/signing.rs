@@ -69,20 +69,20 @@ pub(crate) struct Verify {
 }
 
 #[derive(Serialize)]
-struct KeyReport {
+struct SigningKeyReport {
     paths: Vec<PathBuf>,
     /// The name of the key.
     signer: String,
 }
 
 #[derive(Serialize)]
-struct SignReport {
+struct SignatureReport {
     signer: String,
     signatures: Vec<PathBuf>,
 }
 
 #[derive(Serialize)]
-struct VerifyReport {
+struct VerificationReport {
     signer: String,
     files: Vec<Verified>,
 }
@@ -106,7 +106,7 @@ impl NewKey {
         outputs.write_with(SECRET, |path| key.write(path, protection))?;
         outputs.write_with(PUBLIC, |path| key.signer().write(path))?;
         let paths = outputs.finish(&[SECRET, PUBLIC])?;
-        console.report(&KeyReport { paths, signer: key.signer().id() })
+        console.report(&SigningKeyReport { paths, signer: key.signer().id() })
     }
 }
 
@@ -137,7 +137,7 @@ impl Sign {
                 }
             }
         }
-        console.report(&SignReport { signer: key.signer().id(), signatures })
+        console.report(&SignatureReport { signer: key.signer().id(), signatures })
     }
 }
 
@@ -148,31 +148,31 @@ impl Verify {
             let needed = "signing.pub of the signer".to_owned();
             return Err(Failure::Unsuitable { what: "--signer", found: "none".to_owned(), needed });
         };
-        let wanted = console.inputs().wanted_of_any(self.any_name);
+        let requirements = console.inputs().requirements_of_any(self.any_name);
         let verified = self.files.iter().map(|path| {
-            let found = signature::verify_file(path, signer, &wanted)?;
+            let found = signature::verify_file(path, signer, &requirements)?;
             Ok(Verified { path: path.clone(), comment: found.comment().to_owned() })
         });
         let files = verified.collect::<Result<Vec<_>, Failure>>()?;
-        console.report(&VerifyReport { signer: signer.id(), files })
+        console.report(&VerificationReport { signer: signer.id(), files })
     }
 }
 
-impl fmt::Display for KeyReport {
+impl fmt::Display for SigningKeyReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.paths.iter().try_for_each(|path| writeln!(f, "wrote {}", path.display()))?;
         write!(f, "key {}", self.signer)
     }
 }
 
-impl fmt::Display for SignReport {
+impl fmt::Display for SignatureReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "signed by key {}", self.signer)?;
         self.signatures.iter().try_for_each(|place| write!(f, "\nwrote {}", place.display()))
     }
 }
 
-impl fmt::Display for VerifyReport {
+impl fmt::Display for VerificationReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "signed by key {}", self.signer)?;
         let line = |file: &Verified| format!("\n{}: {}", file.path.display(), file.comment.replace('\t', ", "));

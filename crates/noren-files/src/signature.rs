@@ -41,7 +41,7 @@ pub struct Hash([u8; 64]);
 
 /// The statements that a signature must make of a file, beside that its content was signed.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wanted<'a> {
+pub struct Requirements<'a> {
     /// Whether the file may have been signed under another name.
     pub any_name: bool,
     /// The kinds of objects of which the file must have one; without any, it may be anything.
@@ -124,12 +124,12 @@ pub fn sign_file(path: &Path, key: &SigningKey, existing: Existing, own: Option<
 /// # Errors
 /// [`Error::Library`](crate::error::Error::Library) with what the operating system says, that it is no regular file, or for a
 /// large signature; [`Error::File`](crate::error::Error::File) as [`Signature::verify`], and for a signature that is missing.
-pub fn verify_file(path: &Path, signer: &Signer, wanted: &Wanted<'_>) -> Result<Signature> {
+pub fn verify_file(path: &Path, signer: &Signer, requirements: &Requirements<'_>) -> Result<Signature> {
     // A signature that is not there is told before gigabytes are read.
     let signature = Signature::beside(path)?;
     signature.check_signer(signer).map_err(Reason::of(path))?;
     let (hash, kind) = hash_file(path)?;
-    signature.verify(&hash, kind, path, signer, wanted).map_err(Reason::of(path))?;
+    signature.verify(&hash, kind, path, signer, requirements).map_err(Reason::of(path))?;
     Ok(signature)
 }
 
@@ -137,9 +137,9 @@ pub fn verify_file(path: &Path, signer: &Signer, wanted: &Wanted<'_>) -> Result<
 ///
 /// # Errors
 /// As [`verify_file`].
-pub fn verify_bytes(path: &Path, bytes: &[u8], signer: &Signer, wanted: &Wanted<'_>) -> Result<Signature> {
+pub fn verify_bytes(path: &Path, bytes: &[u8], signer: &Signer, requirements: &Requirements<'_>) -> Result<Signature> {
     let signature = Signature::beside(path)?;
-    signature.verify(&Hash::of(bytes), kind_of(bytes), path, signer, wanted).map_err(Reason::of(path))?;
+    signature.verify(&Hash::of(bytes), kind_of(bytes), path, signer, requirements).map_err(Reason::of(path))?;
     Ok(signature)
 }
 
@@ -214,8 +214,8 @@ impl Signature {
         Self::from_text(&read_text(&place, WHAT)?).map_err(Reason::of(&place))
     }
 
-    /// Refuses a signature of another hash, by another key, that was changed, or of a file that is not for what is wanted: of
-    /// another name than this path, of another kind, or of another owner. `kind` is that of the content, if it is a container.
+    /// Refuses a signature of another hash, by another key, that was changed, or of a file that does not meet the requirements:
+    /// of another name than this path, of another kind, or of another owner. `kind` is that of the content, if it is a container.
     ///
     /// # Errors
     /// [`Reason::OtherSigner`], [`Reason::WrongSignature`], [`Reason::Name`], [`Reason::Purpose`], and [`Reason::NoPurpose`] for
@@ -226,21 +226,21 @@ impl Signature {
         kind: Option<Kind>,
         path: &Path,
         signer: &Signer,
-        wanted: &Wanted<'_>,
+        requirements: &Requirements<'_>,
     ) -> std::result::Result<(), Reason> {
         self.check_signer(signer)?;
         let comment = [&self.content[..], self.comment.as_bytes()].concat();
         if !signer.has_signed(&hash.0, &self.content) || !signer.has_signed(&comment, &self.whole) {
             return Err(Reason::WrongSignature);
         }
-        self.check_name(path, wanted)?;
-        self.check_purpose(kind, wanted)
+        self.check_name(path, requirements)?;
+        self.check_purpose(kind, requirements)
     }
 
-    fn check_name(&self, path: &Path, wanted: &Wanted<'_>) -> std::result::Result<(), Reason> {
+    fn check_name(&self, path: &Path, requirements: &Requirements<'_>) -> std::result::Result<(), Reason> {
         let needed = path.file_name().unwrap_or_default().to_string_lossy();
         match self.name() {
-            _ if wanted.any_name => Ok(()),
+            _ if requirements.any_name => Ok(()),
             Some(found) if path.file_name().is_some_and(|name| name == found) => Ok(()),
             found => {
                 let found = found.map_or_else(|| "(none)".to_owned(), |found| format!("{found:?}"));
@@ -250,7 +250,7 @@ impl Signature {
     }
 
     /// Refuses what the signer has not signed for this use.
-    fn check_purpose(&self, kind: Option<Kind>, wanted: &Wanted<'_>) -> std::result::Result<(), Reason> {
+    fn check_purpose(&self, kind: Option<Kind>, requirements: &Requirements<'_>) -> std::result::Result<(), Reason> {
         let refuse = |what, found: String, needed: String| Err(Reason::Purpose { what, found, needed });
         let stated = kind.map(|kind| kind.to_string());
         match (&stated, self.part(KIND)) {
@@ -262,13 +262,13 @@ impl Signature {
             }
             _ => {}
         }
-        if !wanted.kinds.is_empty() && !kind.is_some_and(|kind| wanted.kinds.contains(&kind)) {
+        if !requirements.kinds.is_empty() && !kind.is_some_and(|kind| requirements.kinds.contains(&kind)) {
             let found = stated.unwrap_or_else(|| "no file of noren".to_owned());
-            return refuse("kind", found, Kind::any_of(wanted.kinds));
+            return refuse("kind", found, Kind::any_of(requirements.kinds));
         }
         let Some(kind) = kind else { return Ok(()) };
         let owner = self.part(OWNER).ok_or(Reason::NoPurpose)?;
-        match wanted.owner.map(KeyId::to_hex) {
+        match requirements.owner.map(KeyId::to_hex) {
             Some(needed) if owner != needed && (owner != NOBODY || kind.is_secret()) => {
                 refuse("owner", owner.to_owned(), needed)
             }

@@ -9,7 +9,7 @@ use std::path::Path;
 use minisign::{KeyPair, PublicKeyBox, SecretKeyBox, SignatureBox};
 use noren_files::error::{Error, Reason, Result};
 use noren_files::passphrase::{Passphrase, Work};
-use noren_files::signature::{Signature, Wanted, path_of, sign_file, verify_bytes, verify_file};
+use noren_files::signature::{Requirements, Signature, path_of, sign_file, verify_bytes, verify_file};
 use noren_files::signer::Signer;
 use noren_files::signing_key::SigningKey;
 use noren_rlwe::error::Error as LibraryError;
@@ -40,8 +40,8 @@ fn reason<T>(result: Result<T>) -> Reason {
 /// Both ways to verify, which must agree.
 fn verify(path: &Path, signer: &Signer) -> Result<Signature> {
     let [of_file, of_bytes] = [
-        verify_file(path, signer, &Wanted::default()),
-        verify_bytes(path, &fs::read(path).expect("there"), signer, &Wanted::default()),
+        verify_file(path, signer, &Requirements::default()),
+        verify_bytes(path, &fs::read(path).expect("there"), signer, &Requirements::default()),
     ];
     assert_eq!(
         of_file.as_ref().map(|_| ()).map_err(ToString::to_string),
@@ -109,7 +109,7 @@ fn no_changed_signature_is_verified_nor_one_of_another_file_name_or_signer() {
     fs::copy(&other, &path).expect("writable");
     let refused = reason(verify(&path, &key.signer()));
     assert_eq!(refused, Reason::Name { found: "\"b.ct\"".to_owned(), needed: "\"a.ct\"".to_owned() });
-    verify_file(&path, &key.signer(), &Wanted { any_name: true, ..Wanted::default() }).expect("asked for");
+    verify_file(&path, &key.signer(), &Requirements { any_name: true, ..Requirements::default() }).expect("asked for");
     // The same content signed by somebody else.
     sign_file(&path, &self::key(), Existing::Replace, None).expect("signed");
     assert!(matches!(reason(verify(&path, &key.signer())), Reason::OtherSigner { .. }));
@@ -143,7 +143,7 @@ fn a_signature_that_is_missing_huge_or_no_file_is_refused() {
         let refused = verify(&path, &key.signer()).expect_err("refused").to_string();
         assert!(refused.contains("a FIFO"), "{refused}");
         assert!(sign_file(&path, &key, Existing::Replace, None).is_err());
-        assert!(verify_file(&path_of(&path), &key.signer(), &Wanted::default()).is_err());
+        assert!(verify_file(&path_of(&path), &key.signer(), &Requirements::default()).is_err());
     }
 }
 
@@ -275,14 +275,14 @@ fn a_signature_says_what_a_container_is_for() {
     let found = verify(&path, &key.signer()).expect("unchanged");
     assert!(found.comment().ends_with(&format!("\tkind:CKKS ciphertext\towner:{}", "05".repeat(16))), "{found:?}");
     let kinds = [Kind::TABLE, Kind::CKKS_CIPHERTEXT];
-    let check = |wanted: Wanted<'_>| verify_file(&path, &key.signer(), &wanted);
-    check(Wanted { kinds: &kinds, owner: Some(ours), any_name: false }).expect("as it was signed");
-    let refused = reason(check(Wanted { kinds: &kinds[..1], ..Wanted::default() }));
+    let check = |requirements: Requirements<'_>| verify_file(&path, &key.signer(), &requirements);
+    check(Requirements { kinds: &kinds, owner: Some(ours), any_name: false }).expect("as it was signed");
+    let refused = reason(check(Requirements { kinds: &kinds[..1], ..Requirements::default() }));
     assert!(
         matches!(&refused, Reason::Purpose { what: "kind", needed, .. } if needed == "encrypted table"),
         "{refused}"
     );
-    let refused = reason(check(Wanted { owner: Some(theirs), any_name: true, kinds: &[] }));
+    let refused = reason(check(Requirements { owner: Some(theirs), any_name: true, kinds: &[] }));
     assert!(
         matches!(&refused, Reason::Purpose { what: "owner", needed, .. } if *needed == theirs.to_hex()),
         "{refused}"
@@ -295,8 +295,8 @@ fn a_signature_says_what_a_container_is_for() {
     ] {
         fs::write(&path, content).expect("writable");
         sign_file(&path, &key, Existing::Replace, None).expect("signed");
-        assert_eq!(check(Wanted { owner: Some(ours), ..Wanted::default() }).is_ok(), serves);
-        assert!(check(Wanted { kinds: &kinds, ..Wanted::default() }).is_err());
+        assert_eq!(check(Requirements { owner: Some(ours), ..Requirements::default() }).is_ok(), serves);
+        assert!(check(Requirements { kinds: &kinds, ..Requirements::default() }).is_err());
     }
 }
 

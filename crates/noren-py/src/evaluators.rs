@@ -27,8 +27,8 @@ pub(crate) enum Match {
     Context,
 }
 
-/// An evaluator that Python can hold.
-pub(crate) trait Held: Clone + Send + Sync + 'static {
+/// An evaluator that Python holds, registered for ciphertexts that no evaluator made.
+pub(crate) trait RegisteredEvaluator: Clone + Send + Sync + 'static {
     /// The operand of its operators.
     type Operand;
 
@@ -53,7 +53,7 @@ pub(crate) struct Registration<E> {
     _evaluator: Arc<E>,
 }
 
-impl<E: Held> Registration<E> {
+impl<E: RegisteredEvaluator> Registration<E> {
     /// Registers an evaluator, which must not hold a registration itself.
     pub(crate) fn new(evaluator: E) -> Self {
         let evaluator = Arc::new(evaluator);
@@ -65,7 +65,7 @@ impl<E: Held> Registration<E> {
 }
 
 /// The evaluator that serves an operand which none made.
-pub(crate) fn evaluator_of<E: Held>(operand: &E::Operand) -> PyResult<E> {
+pub(crate) fn evaluator_of<E: RegisteredEvaluator>(operand: &E::Operand) -> PyResult<E> {
     let known: Vec<Arc<E>> = {
         let known = E::registry().lock().unwrap_or_else(PoisonError::into_inner);
         // The newest first.

@@ -201,12 +201,12 @@ impl<K: tfhe::FileKey + Holds + Send + Sync + 'static> File for tfhe::KeyFile<K>
 }
 
 /// A key with its context, as Python holds it.
-pub(crate) struct Held<F: File> {
+pub(crate) struct HeldKey<F: File> {
     pub(crate) context: F::Home,
     pub(crate) file: F,
 }
 
-impl<F: File> Held<F> {
+impl<F: File> HeldKey<F> {
     pub(crate) fn new(context: &F::Home, key: F::Key) -> Self {
         Self { context: context.clone(), file: F::of(context, key) }
     }
@@ -255,7 +255,7 @@ pub(crate) trait Key: Send + Sync {
     fn save_secret(&self, py: Python<'_>, path: &Path, force: bool, passphrase: Option<String>) -> PyResult<()>;
 }
 
-impl<F: File> Key for Held<F> {
+impl<F: File> Key for HeldKey<F> {
     fn holds(&self) -> &dyn Holds {
         self.file.key()
     }

@@ -15,7 +15,7 @@ use crate::admission::USUAL;
 use crate::array::detached;
 use crate::display;
 use crate::files::{limits, load_secret};
-use crate::key::{File, Held, Key};
+use crate::key::{File, HeldKey, Key};
 use crate::pickle::{KEYS, SECRET_KEY, Threading, refuse_secret};
 use crate::whole::whole;
 
@@ -54,13 +54,13 @@ pub(crate) trait KeyClass: PyClass + Sync {
     type File: File;
 
     /// The object with its bases, of which `key` is the first.
-    fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<Held<Self::File>>) -> PyClassInitializer<Self>;
+    fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<HeldKey<Self::File>>) -> PyClassInitializer<Self>;
 
     fn new(py: Python<'_>, context: &<Self::File as File>::Home, key: <Self::File as File>::Key) -> PyResult<Py<Self>> {
-        Self::hold(py, Held::new(context, key))
+        Self::hold(py, HeldKey::new(context, key))
     }
 
-    fn hold(py: Python<'_>, held: Held<Self::File>) -> PyResult<Py<Self>> {
+    fn hold(py: Python<'_>, held: HeldKey<Self::File>) -> PyResult<Py<Self>> {
         let held = Arc::new(held);
         Py::new(py, Self::with_bases(PyKey(held.clone()).into(), held))
     }
@@ -97,11 +97,11 @@ impl<C: KeyClass> Reading for PhantomData<C> {
             }
             Source::Secret(path, passphrase) => (path.display().to_string(), load_secret(py, path, passphrase)?),
         };
-        Ok(C::hold(py, Held::admitted(py, &what, file, min_security)?)?.into_bound(py).into_any())
+        Ok(C::hold(py, HeldKey::admitted(py, &what, file, min_security)?)?.into_bound(py).into_any())
     }
 
     fn unpickle<'py>(&self, of: &Bound<'py, PyAny>, data: &[u8], with: &Threading) -> PyResult<Bound<'py, PyAny>> {
-        Ok(C::hold(of.py(), Held::unpickled(of, data, with)?)?.into_bound(of.py()).into_any())
+        Ok(C::hold(of.py(), HeldKey::unpickled(of, data, with)?)?.into_bound(of.py()).into_any())
     }
 }
 

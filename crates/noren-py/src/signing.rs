@@ -6,7 +6,7 @@ use noren::KeyId;
 use noren::wire::{Kind, identity_of_secret};
 use noren_files::error::Error as FileRefusal;
 use noren_files::passphrase::Work;
-use noren_files::signature::{self, Wanted};
+use noren_files::signature::{self, Requirements};
 use noren_files::signer::Signer;
 use noren_files::signing_key::SigningKey;
 use pyo3::exceptions::PyValueError;
@@ -136,8 +136,8 @@ pub(crate) fn verify(
         KeyId::from_hex(text).ok_or_else(needed)
     });
     let (kind, owner) = (kind.transpose()?, owner.transpose()?);
-    let wanted = Wanted { any_name, kinds: kind.as_slice(), owner };
-    free(py, || signature::verify_file(&path, &signer.0, &wanted).map(|found| found.comment().to_owned()))
+    let requirements = Requirements { any_name, kinds: kind.as_slice(), owner };
+    free(py, || signature::verify_file(&path, &signer.0, &requirements).map(|found| found.comment().to_owned()))
 }
 
 /// Does the work while other threads run.

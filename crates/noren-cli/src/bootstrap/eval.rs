@@ -29,7 +29,7 @@ use crate::takes;
 pub(crate) const NAME: &str = "bootstrap";
 
 /// The program and its inputs.
-pub(crate) struct Job<'a> {
+pub(crate) struct Evaluation<'a> {
     /// None for new levels alone.
     pub(crate) program: Option<Program>,
     pub(crate) keys: &'a Path,
@@ -41,9 +41,9 @@ pub(crate) struct Job<'a> {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct EvaluationReport {
     #[serde(flatten)]
-    result: eval::Report,
+    result: eval::ResultReport,
     /// The levels that are for products before the next bootstrap.
     levels_left: usize,
     bootstraps: u64,
@@ -54,7 +54,7 @@ struct Report {
 }
 
 /// Runs the job with the real parts of numbers, which is what tables hold.
-pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
+pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure> {
     // The table is looked at before gigabytes of keys are read.
     let (parameters, table) = read_table(job.keys, job.input, console)?;
     check_levels(&job, &parameters, &table)?;
@@ -93,8 +93,8 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         result = lowered(&evaluator, result)?;
     }
     let program = job.program.as_ref().map_or(NAME, Program::name);
-    let result = eval::Report::write(&job.output, &context, program, &result)?;
-    console.report(&Report {
+    let result = eval::ResultReport::write(&job.output, &context, program, &result)?;
+    console.report(&EvaluationReport {
         levels_left: result.level.saturating_sub(parameters.input_level()),
         result,
         bootstraps,
@@ -135,7 +135,11 @@ pub(crate) fn check_level(input: &Path, index: usize, level: usize, least: usize
 }
 
 /// Refuses tables that cannot be bootstrapped, or need not be.
-fn check_levels(job: &Job<'_>, parameters: &Parameters, table: &EncryptedTable<Ciphertext>) -> Result<(), Failure> {
+fn check_levels(
+    job: &Evaluation<'_>,
+    parameters: &Parameters,
+    table: &EncryptedTable<Ciphertext>,
+) -> Result<(), Failure> {
     let (input, output) = (parameters.input_level(), parameters.output_level());
     for (index, ciphertext) in table.ciphertexts().iter().enumerate() {
         let level = ciphertext.level();
@@ -176,7 +180,7 @@ fn renewed(
     Ok(EncryptedTable::new(layout, renewed)?)
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for EvaluationReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let left = format!("{} left before the next bootstrap", count(self.levels_left, "level"));
         let [result, written] = self.result.lines(&left);

@@ -20,7 +20,7 @@ use crate::progress;
 use crate::takes;
 
 #[derive(Serialize)]
-struct Report {
+struct ExpansionReport {
     path: PathBuf,
     keys: usize,
     bytes: u64,
@@ -44,10 +44,10 @@ pub(crate) fn run(job: Expansion<'_>, console: &Console) -> Result<(), Failure> 
     let bytes =
         BootstrapKeyFile::expand(input, place.destination(), &limits, &mut heard).map_err(Failure::file(input))?;
     drop(shown);
-    console.report(&Report { path: output.to_owned(), keys, bytes })
+    console.report(&ExpansionReport { path: output.to_owned(), keys, bytes })
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for ExpansionReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "wrote {}, {} keys, {}", self.path.display(), self.keys, bytes(self.bytes as f64))
     }

@@ -6,10 +6,10 @@ use noren::Resources;
 use noren::bootstrapping::{BootstrapKeyFile, Footprint, Parameters, Progress};
 use noren::ckks::{Context, KeyRequest, Keys};
 
-use crate::bootstrap::plan::{Report as PlanReport, Wanted};
+use crate::bootstrap::plan::{PlanOptions, PlanReport};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::key_files::{KeyFiles, NewKeys, Report, existing};
+use crate::key_files::{KeyFiles, KeyFilesReport, NewKeys, existing};
 use crate::progress;
 use crate::switching::keys::{FILES, write};
 
@@ -18,16 +18,21 @@ pub(crate) const BOOTSTRAP: &str = "bootstrap.keys";
 
 /// Makes `secret.key`, `public.key`, `bootstrap.keys` and, if switching is wanted, `server.keys` and `switching.keys`, which
 /// appear together.
-pub(crate) fn run(wanted: &Wanted, rotations: &[isize], keys: &NewKeys<'_>, console: &Console) -> Result<(), Failure> {
-    let parameters = wanted.parameters()?;
+pub(crate) fn run(
+    options: &PlanOptions,
+    rotations: &[isize],
+    keys: &NewKeys<'_>,
+    console: &Console,
+) -> Result<(), Failure> {
+    let parameters = options.parameters()?;
     let place = existing(keys.out);
-    let plan = PlanReport::new(wanted, &parameters, place)?;
+    let plan = PlanReport::new(options, &parameters, place)?;
     if keys.plan_only {
         return console.plan_alone(&plan);
     }
     let footprint = Footprint::generate(&parameters)?;
     footprint.check(&Resources::of_machine(place))?;
-    let more = if wanted.switching.is_some() { &FILES[..] } else { &[] };
+    let more = if options.switching.is_some() { &FILES[..] } else { &[] };
     let files = KeyFiles::new(keys, &[&[BOOTSTRAP], more].concat())?;
     console.plan(&plan)?;
     warn(&parameters, footprint, place, console);
@@ -36,7 +41,7 @@ pub(crate) fn run(wanted: &Wanted, rotations: &[isize], keys: &NewKeys<'_>, cons
     let context = Context::new(parameters.ckks()?)?;
     let Keys { secret, public, .. } = context.generate_keys(seed.derive("owner"), &KeyRequest::default())?;
     let mut rotations = rotations.to_vec();
-    if let Some(switching) = &wanted.switching {
+    if let Some(switching) = &options.switching {
         rotations.extend(switching.rotations(&parameters)?);
         rotations.sort_unstable();
         rotations.dedup();
@@ -54,12 +59,12 @@ pub(crate) fn run(wanted: &Wanted, rotations: &[isize], keys: &NewKeys<'_>, cons
     })?;
     drop(shown);
     let mut bytes = vec![bytes];
-    if let Some(switching) = &wanted.switching {
+    if let Some(switching) = &options.switching {
         let _shown = progress::spinner("making switching keys".to_owned());
         bytes.extend(write(files.outputs(), &switching.parameters(&parameters)?, &context, &secret, &seed)?);
     }
     let files = files.finish(&context, secret, public, &bytes)?;
-    console.report(&Report { plan, keys: Some(keys), files })
+    console.report(&KeyFilesReport { plan, keys: Some(keys), files })
 }
 
 /// Says what the keys cannot be used for on this machine, and that they promise nothing where they do not.

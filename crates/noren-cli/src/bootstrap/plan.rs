@@ -17,17 +17,17 @@ use crate::switching::plan as switching;
 
 /// Options of a plan for bootstrapping.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted {
+pub(crate) struct PlanOptions {
     pub(crate) preset: Preset,
     pub(crate) slots: Option<usize>,
     pub(crate) mode: Mode,
     /// Keys for scheme switching besides.
-    pub(crate) switching: Option<switching::Wanted>,
+    pub(crate) switching: Option<switching::PlanOptions>,
 }
 
 /// The plan in words and numbers.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct PlanReport {
     preset: String,
     fingerprint: String,
     log_n: u32,
@@ -63,7 +63,7 @@ pub(crate) struct Report {
     /// Of one bootstrap on this machine: with one thread, and with all.
     times: Vec<Expected>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    switching: Option<switching::Report>,
+    switching: Option<switching::PlanReport>,
 }
 
 /// A time that is expected.
@@ -80,11 +80,11 @@ struct Failures {
 }
 
 /// Prints the plan, for files in this directory.
-pub(crate) fn run(wanted: &Wanted, directory: &Path, console: &Console) -> Result<(), Failure> {
-    console.plan_alone(&Report::new(wanted, &wanted.parameters()?, directory)?)
+pub(crate) fn run(options: &PlanOptions, directory: &Path, console: &Console) -> Result<(), Failure> {
+    console.plan_alone(&PlanReport::new(options, &options.parameters()?, directory)?)
 }
 
-impl Wanted {
+impl PlanOptions {
     /// The parameters for the number of slots.
     pub(crate) fn parameters(&self) -> Result<Parameters, Failure> {
         let spec = match self.slots {
@@ -99,16 +99,17 @@ impl Wanted {
     }
 }
 
-impl Report {
+impl PlanReport {
     /// The plan of these parameters, for keys that are written to this directory or one in it.
-    pub(crate) fn new(wanted: &Wanted, parameters: &Parameters, directory: &Path) -> Result<Self, Failure> {
-        let switching = wanted.switching.map(|wanted| switching::Report::new(&wanted, parameters)).transpose()?;
+    pub(crate) fn new(options: &PlanOptions, parameters: &Parameters, directory: &Path) -> Result<Self, Failure> {
+        let switching =
+            options.switching.map(|options| switching::PlanReport::new(&options, parameters)).transpose()?;
         let plan = BootstrapPlan::new(parameters)?;
         let spec = parameters.spec();
         let keys = plan.keys().iter().map(|class| KeyRow::new(class.role.name(), class, spec.security));
         let generate = Footprint::generate(parameters)?;
         let found = Resources::of_machine(directory);
-        let mode = wanted.mode;
+        let mode = options.mode;
         mode.check(parameters)?;
         let time = |threads| {
             let seconds = plan.seconds(mode, &Party::new(Machine::without_measuring(), threads))?;
@@ -118,7 +119,7 @@ impl Report {
         threads.dedup();
         let times = threads.into_iter().map(time).collect::<noren::Result<_>>()?;
         Ok(Self {
-            preset: wanted.preset.to_string(),
+            preset: options.preset.to_string(),
             fingerprint: short_fingerprint(&parameters.fingerprint()),
             log_n: spec.log_n,
             slots: parameters.slots(),
@@ -148,7 +149,7 @@ impl Report {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for PlanReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (digits, levels) = (count(self.digits, "digit"), count(self.levels_left, "level"));
         let numbers = if self.mode == Mode::Real.name() { "real" } else { "complex" };

@@ -20,7 +20,7 @@ use crate::tables::numbers::{Decrypted, Values};
 use crate::takes;
 
 #[derive(Serialize)]
-struct Report {
+struct DecryptionReport {
     path: PathBuf,
     rows: usize,
     columns: usize,
@@ -99,7 +99,7 @@ pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure>
     format::write(&job.output, access, &Decrypted { row_names, column_names, values }, &job.style)?;
     let columns = matrix.column_names.len();
     let largest = |column| written.iter().skip(column).step_by(columns).fold(0.0, |m: f64, e| m.max(*e));
-    console.report(&Report {
+    console.report(&DecryptionReport {
         path: job.output.path().to_owned(),
         rows: matrix.row_names.len(),
         columns,
@@ -180,7 +180,7 @@ fn doubt(table: &EncryptedTable<Ciphertext>, matrix: &Matrix) -> Option<String> 
     ))
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for DecryptionReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}, {}", count(self.rows, "row"), count(self.columns, "column"))?;
         writeln!(f, "every number is within {} of the true one", error(self.error_bound))?;

@@ -22,7 +22,7 @@ use crate::tables::numbers::Numbers;
 use crate::takes;
 
 #[derive(Serialize)]
-struct Report {
+struct EncryptionReport {
     path: PathBuf,
     rows: usize,
     columns: usize,
@@ -61,7 +61,7 @@ pub(crate) fn run(job: Encryption<'_>, console: &Console) -> Result<(), Failure>
     };
     let size = job.output.write(&context, &table)?;
     let layout = table.columns()?;
-    console.report(&Report {
+    console.report(&EncryptionReport {
         path: job.output.path().to_owned(),
         rows: layout.rows(),
         columns: layout.columns(),
@@ -101,7 +101,7 @@ fn scaled(input: &Path, bounds: Option<&Path>, layout: TableLayout, numbers: &Nu
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for EncryptionReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rows, columns) = (count(self.rows, "row"), count(self.columns, "column"));
         let ciphertexts = count(self.ciphertexts, "ciphertext");

@@ -20,7 +20,7 @@ use crate::progress;
 use crate::takes;
 
 /// The program and its inputs.
-pub(crate) struct Job<'a> {
+pub(crate) struct Evaluation<'a> {
     pub(crate) program: Program,
     pub(crate) keys: &'a Path,
     pub(crate) input: &'a Path,
@@ -32,7 +32,7 @@ pub(crate) struct Job<'a> {
 
 /// The result of a program.
 #[derive(Serialize)]
-pub(crate) struct Report {
+pub(crate) struct ResultReport {
     path: PathBuf,
     program: &'static str,
     ciphertexts: usize,
@@ -42,7 +42,7 @@ pub(crate) struct Report {
     error_bound: f64,
 }
 
-impl Report {
+impl ResultReport {
     /// Writes the result.
     pub(crate) fn write(
         output: &Output,
@@ -76,7 +76,7 @@ fn lowest(ciphertexts: &[Ciphertext]) -> usize {
 }
 
 /// Runs the program.
-pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
+pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure> {
     let keys = files::open_evaluation_keys::<Context>(job.keys, &takes::EVAL_KEYS, console)?;
     let evaluator = Evaluator::new(&keys.context, Arc::new(keys.key))?;
     let table = files::read::<EncryptedTable<Ciphertext>>(&keys.context, job.input, &takes::EVAL_INPUT, console)?;
@@ -100,7 +100,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         result = lowered(&evaluator, result)?;
     }
     drop(shown);
-    console.report(&Report::write(&job.output, &keys.context, job.program.name(), &result)?)
+    console.report(&ResultReport::write(&job.output, &keys.context, job.program.name(), &result)?)
 }
 
 /// The same numbers at the lowest level that holds them.
@@ -124,7 +124,7 @@ pub(crate) fn lowered(
 
 /// Refuses keys that do not cover the program before any work is done, and names all that are missing.
 fn check_keys(
-    job: &Job<'_>,
+    job: &Evaluation<'_>,
     evaluator: &Evaluator,
     layout: &TableLayout,
     usage: &CircuitUsage,
@@ -161,7 +161,7 @@ fn check_keys(
     })
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for ResultReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [result, written] = self.lines(&format!("{} left", count(self.level, "level")));
         write!(f, "{result}\n{written}")

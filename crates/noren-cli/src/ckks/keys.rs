@@ -10,12 +10,12 @@ use noren::programs::{ProgramPlan, Shape};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::files;
-use crate::key_files::{EVALUATION, KeyFiles, NewKeys, Report};
+use crate::key_files::{EVALUATION, KeyFiles, KeyFilesReport, NewKeys};
 use crate::takes;
 use crate::{programs, progress};
 
 /// The programs that keys are for.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct KeyOptions<'a> {
     pub(crate) programs: Vec<Program>,
     /// The file of the parameters; without one they are chosen.
     pub(crate) parameters: Option<&'a Path>,
@@ -25,18 +25,19 @@ pub(crate) struct Wanted<'a> {
 
 /// Makes `secret.key`, `public.key` and `eval.keys`, which appear together; `shape` gives the tables that programs run on.
 pub(crate) fn run(
-    wanted: &Wanted<'_>,
+    options: &KeyOptions<'_>,
     keys: &NewKeys<'_>,
     shape: impl FnOnce() -> Result<Shape, Failure>,
     console: &Console,
 ) -> Result<(), Failure> {
-    let given = wanted.parameters.map(|path| files::read_parameters(path, &takes::CKKS_PARAMS, console)).transpose()?;
+    let given =
+        options.parameters.map(|path| files::read_parameters(path, &takes::CKKS_PARAMS, console)).transpose()?;
     let shape = shape()?;
     let plan = match given {
-        Some(parameters) => ProgramPlan::with_parameters(&wanted.programs, &shape, parameters)?,
-        None => ProgramPlan::for_precision(&wanted.programs, &shape, wanted.precision)?,
+        Some(parameters) => ProgramPlan::with_parameters(&options.programs, &shape, parameters)?,
+        None => ProgramPlan::for_precision(&options.programs, &shape, options.precision)?,
     };
-    let report = programs::Report::new(&wanted.programs, &plan)?;
+    let report = programs::PlanReport::new(&options.programs, &plan)?;
     if keys.plan_only {
         return console.plan_alone(&report);
     }
@@ -55,5 +56,5 @@ pub(crate) fn run(
     let bytes = files.outputs().write(EVALUATION, &(), &evaluation)?;
     let files = files.finish(&context, made.secret, made.public, &[bytes])?;
     drop(shown);
-    console.report(&Report { plan: report, keys: None, files })
+    console.report(&KeyFilesReport { plan: report, keys: None, files })
 }

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use noren_rlwe::wire::regular;
 use serde::{Deserialize, Serialize};
 
-use crate::compare::report::Report;
+use crate::compare::report::ComparisonReport;
 use crate::failure::Failure;
 use crate::machine;
 use crate::measure::Record;
@@ -100,7 +100,7 @@ pub(super) struct Device {
 struct Written<'a> {
     #[serde(flatten)]
     data: &'a Data,
-    report: &'a Report,
+    report: &'a ComparisonReport,
 }
 
 impl Data {
@@ -151,7 +151,7 @@ impl Data {
     }
 
     /// The bytes of the file.
-    pub(super) fn to_json(&self, report: &Report) -> Result<Vec<u8>, Failure> {
+    pub(super) fn to_json(&self, report: &ComparisonReport) -> Result<Vec<u8>, Failure> {
         let written = Written { data: self, report };
         serde_json::to_vec_pretty(&written).map_err(|error| Failure::Report(error.into()))
     }

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use crate::compare::markup::escaped;
-use crate::compare::report::{Block, Report, Section, Table};
+use crate::compare::report::{Block, ComparisonReport, Section, Table};
 
 const STYLE: &str = include_str!("report.css");
 
 /// The page.
-pub(super) fn page(report: &Report) -> String {
+pub(super) fn page(report: &ComparisonReport) -> String {
     let title = escaped(&report.title);
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -93,7 +93,7 @@ mod tests {
             Table { caption: "<b>".to_owned(), header: vec!["&".to_owned()], rows: vec![vec!["\"".to_owned()]] };
         let blocks = vec![Block::Text("<script>".to_owned()), Block::Table(table)];
         let section = Section { id: "one", heading: "1 < 2".to_owned(), blocks };
-        let report = Report { title: "a & b".to_owned(), facts: Vec::new(), sections: vec![section] };
+        let report = ComparisonReport { title: "a & b".to_owned(), facts: Vec::new(), sections: vec![section] };
         let page = page(&report);
         assert!(page.contains("<title>a &amp; b</title>") && page.contains("<h2>1 &lt; 2</h2>"), "{page}");
         assert!(page.contains("<p>&lt;script&gt;</p>") && page.contains("<td>&quot;</td>"), "{page}");

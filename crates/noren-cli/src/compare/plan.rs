@@ -1,7 +1,7 @@
 //! The steps of a comparison: what is measured, in which suite, and by whom.
 
-/// One step: the options of a suite.
-pub(super) struct Step {
+/// A step of a comparison: a suite with its options.
+pub(super) struct ComparisonStep {
     pub(super) suite: &'static str,
     pub(super) options: Vec<(&'static str, String)>,
     /// Whether peers measure it too.
@@ -20,7 +20,7 @@ const FEW_COUNTS: [usize; 3] = [2, 20, 100];
 /// The most values that take no bootstraps in CKKS, and no minutes in TFHE.
 const SHORT: usize = 20;
 
-impl Step {
+impl ComparisonStep {
     fn new(suite: &'static str, options: &[(&'static str, &str)]) -> Self {
         let options = options.iter().map(|&(name, value)| (name, value.to_owned())).collect();
         Self { suite, options, peers: true, single: false }
@@ -38,7 +38,7 @@ impl Step {
 }
 
 /// All steps, those of a quick run, or of a whole one.
-pub(super) fn steps(quick: bool) -> Vec<Step> {
+pub(super) fn steps(quick: bool) -> Vec<ComparisonStep> {
     let mut steps = chains(quick);
     steps.extend(samples(quick));
     for suite in ["inner-product", "product"] {
@@ -54,22 +54,22 @@ pub(super) fn steps(quick: bool) -> Vec<Step> {
     steps
 }
 
-fn chains(quick: bool) -> Vec<Step> {
+fn chains(quick: bool) -> Vec<ComparisonStep> {
     let depths: &[&str] = if quick { &["2", "6", "10"] } else { &["2", "4", "6", "8", "10"] };
     let schemes = ["bfv", "bgv", "ckks"].iter();
     let each = schemes.flat_map(|scheme| depths.iter().map(move |depth| [("--scheme", *scheme), ("--depth", *depth)]));
-    each.map(|options| Step::new("chain", &options)).collect()
+    each.map(|options| ComparisonStep::new("chain", &options)).collect()
 }
 
-fn samples(quick: bool) -> Vec<Step> {
+fn samples(quick: bool) -> Vec<ComparisonStep> {
     let workloads: &[&str] =
         if quick { &["BOOL", "client-BOOL"] } else { &["BOOL", "BOOL_128", "2_2", "client-BOOL", "client-2_2"] };
-    workloads.iter().map(|name| Step::new("tfhe", &[("--workload", name), ("--batch", "1,64")])).collect()
+    workloads.iter().map(|name| ComparisonStep::new("tfhe", &[("--workload", name), ("--batch", "1,64")])).collect()
 }
 
 /// The step of one reduction, if the run has it.
-fn reduction(quick: bool, suite: &'static str, scheme: &str, way: &str, count: usize) -> Option<Step> {
-    let step = Step::new(suite, &[("--scheme", scheme), ("--way", way), ("--count", &count.to_string())]);
+fn reduction(quick: bool, suite: &'static str, scheme: &str, way: &str, count: usize) -> Option<ComparisonStep> {
+    let step = ComparisonStep::new(suite, &[("--scheme", scheme), ("--way", way), ("--count", &count.to_string())]);
     let (is_long, is_few) = (count > SHORT, FEW_COUNTS.contains(&count));
     let in_a_row = suite == "product" && scheme == "ckks" && way == "paper";
     match (quick, scheme, way) {
@@ -84,12 +84,12 @@ fn reduction(quick: bool, suite: &'static str, scheme: &str, way: &str, count: u
     }
 }
 
-fn clients(quick: bool) -> Vec<Step> {
+fn clients(quick: bool) -> Vec<ComparisonStep> {
     let degrees: &[&str] = if quick { &["13", "15"] } else { &["13", "14", "15", "16"] };
     let parts: &[&str] = if quick { &["own", "public", "full"] } else { &["own", "public", "full", "all"] };
-    let rings = degrees.iter().map(|bits| Step::new("client", &[("--log-n", bits)]));
-    let parts = parts.iter().map(|part| Step::new("weak-client", &[("--part", part)]).alone());
-    rings.chain(parts).map(|step| Step { single: true, ..step }).collect()
+    let rings = degrees.iter().map(|bits| ComparisonStep::new("client", &[("--log-n", bits)]));
+    let parts = parts.iter().map(|part| ComparisonStep::new("weak-client", &[("--part", part)]).alone());
+    rings.chain(parts).map(|step| ComparisonStep { single: true, ..step }).collect()
 }
 
 #[cfg(test)]
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_quick_run_leaves_the_longest_products_to_ours() {
-        let long = |step: &&Step| step.name() == "product --scheme ckks --way paper --count 100";
+        let long = |step: &&ComparisonStep| step.name() == "product --scheme ckks --way paper --count 100";
         assert!(steps(true).iter().find(long).is_some_and(|step| !step.peers));
         assert!(steps(false).iter().find(long).is_some_and(|step| step.peers));
     }

@@ -1,12 +1,12 @@
-//! The model of a report: sections of text, tables and plots, without a format.
+//! The report of a comparison: sections of text, tables and plots, without a format.
 
 use serde::Serialize;
 
 use crate::compare::plot::Plot;
 
-/// A report.
+/// The report of a comparison.
 #[derive(Serialize)]
-pub(super) struct Report {
+pub(super) struct ComparisonReport {
     pub(super) title: String,
     /// The measurements, with the machine and the method.
     pub(super) facts: Vec<(String, String)>,

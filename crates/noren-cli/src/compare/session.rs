@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::compare::data::{Data, LeftOut, Library};
 use crate::compare::peers::Peer;
-use crate::compare::plan::{SECONDS, Step, steps};
+use crate::compare::plan::{ComparisonStep, SECONDS, steps};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::measure::{self, Record};
@@ -69,14 +69,14 @@ pub(super) fn measure(quick: bool, threads: &[usize], peers: &[Peer], console: &
 }
 
 /// The record of a program in a step, or why there is none.
-fn records(mut command: Command, step: &Step, quick: bool, threads: &[usize]) -> Result<Vec<Record>, String> {
+fn records(mut command: Command, step: &ComparisonStep, quick: bool, threads: &[usize]) -> Result<Vec<Record>, String> {
     let threads: Vec<String> = if step.single { &[1] } else { threads }.iter().map(usize::to_string).collect();
     command.args(step.options.iter().flat_map(|(name, value)| [*name, value]));
     command.args(["--threads", &threads.join(","), "--seconds", &SECONDS[usize::from(!quick)].to_string()]);
     measure::records(&mut command)
 }
 
-fn leave_out(data: &mut Data, console: &Console, library: &str, step: &Step, reason: String) {
+fn leave_out(data: &mut Data, console: &Console, library: &str, step: &ComparisonStep, reason: String) {
     console.warn(format!("{library}: {}: {reason}: left out", step.name()));
     data.left_out.push(LeftOut { library: library.to_owned(), step: step.name(), reason });
 }

@@ -18,7 +18,7 @@ use crate::tables::numbers::{Decrypted, Values};
 use crate::takes;
 
 #[derive(Serialize)]
-struct Report {
+struct DecryptionReport {
     path: PathBuf,
     rows: usize,
     columns: usize,
@@ -58,7 +58,7 @@ pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure>
         &job.style,
     )?;
     let budgets = table.ciphertexts().iter().map(|ciphertext| ciphertext.noise_budget());
-    console.report(&Report {
+    console.report(&DecryptionReport {
         path: job.output.path().to_owned(),
         rows: layout.rows(),
         columns: layout.columns(),
@@ -81,7 +81,7 @@ fn check_noise(job: &Decryption<'_>, table: &IntegerTable, decryptor: &Decryptor
     Ok(())
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for DecryptionReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rows, columns) = (count(self.rows, "row"), count(self.columns, "column"));
         writeln!(f, "{rows}, {columns} of integers modulo {}", self.plaintext_modulus)?;

@@ -22,7 +22,7 @@ use crate::tables::numbers::Numbers;
 use crate::takes;
 
 #[derive(Serialize)]
-struct Report {
+struct EncryptionReport {
     path: PathBuf,
     rows: usize,
     columns: usize,
@@ -54,7 +54,7 @@ pub(crate) fn run(job: Encryption<'_>, console: &Console) -> Result<(), Failure>
     };
     let size = job.output.write(&context, &table)?;
     let (layout, first) = (table.layout(), &table.ciphertexts()[0]);
-    console.report(&Report {
+    console.report(&EncryptionReport {
         path: job.output.path().to_owned(),
         rows: layout.rows(),
         columns: layout.columns(),
@@ -105,7 +105,7 @@ fn entries(job: &Encryption<'_>, layout: &IntegerLayout, t: u64) -> Result<Vec<i
     whole(&job.numbers, job.input, bounds)
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for EncryptionReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rows, columns) = (count(self.rows, "row"), count(self.columns, "column"));
         let (ciphertexts, numbers) =

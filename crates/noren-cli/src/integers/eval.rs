@@ -21,7 +21,7 @@ use crate::takes;
 pub(crate) const NAME: &str = "matrix";
 
 /// The product and its inputs.
-pub(crate) struct Job<'a> {
+pub(crate) struct Evaluation<'a> {
     pub(crate) keys: &'a Path,
     pub(crate) input: &'a Path,
     /// The matrix: a table without names, or one that was prepared.
@@ -30,7 +30,7 @@ pub(crate) struct Job<'a> {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct EvaluationReport {
     path: PathBuf,
     rows: usize,
     columns: usize,
@@ -40,7 +40,7 @@ struct Report {
     seconds: f64,
 }
 
-pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
+pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure> {
     let file = files::open_evaluation_keys::<Context>(job.keys, &takes::EVAL_KEYS, console)?;
     let table = files::read::<IntegerTable>(&file.context, job.input, &takes::EVAL_INPUT, console)?;
     let layout = table.layout();
@@ -68,7 +68,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         .with_column_names(layout.column_names().to_vec())?;
     let result = IntegerTable::new(layout, products)?;
     let bytes = job.output.write(&file.context, &result)?;
-    console.report(&Report {
+    console.report(&EvaluationReport {
         path: job.output.path().to_owned(),
         rows: result.layout().rows(),
         columns: result.layout().columns(),
@@ -78,7 +78,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     })
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for EvaluationReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rows, columns) = (count(self.rows, "row"), count(self.columns, "column"));
         writeln!(f, "{rows}, {columns} in {:.2} s; noise budget {:.1} bits", self.seconds, self.noise_budget)?;

@@ -13,7 +13,7 @@ use crate::describe::Integers;
 use crate::describe::words::count;
 use crate::failure::Failure;
 use crate::files;
-use crate::key_files::{EVALUATION, KeyFiles, NewKeys, Report};
+use crate::key_files::{EVALUATION, KeyFiles, KeyFilesReport, NewKeys};
 use crate::progress;
 use crate::takes;
 
@@ -65,7 +65,7 @@ pub(crate) fn run(
         &KeyFile { context: context.clone(), key: Arc::unwrap_or_clone(made.evaluation) },
     )?;
     let files = files.finish(&context, made.secret, made.public, &[bytes])?;
-    console.report(&Report { plan, keys: None, files })
+    console.report(&KeyFilesReport { plan, keys: None, files })
 }
 
 /// The rotations that move something, each once.

@@ -17,7 +17,7 @@ use crate::tables::numbers::Numbers;
 use crate::takes;
 
 /// The preparation of a matrix.
-pub(crate) struct Job<'a> {
+pub(crate) struct Preparation<'a> {
     /// The matrix, as a table without names.
     pub(crate) matrix: &'a Path,
     /// The parameters, or a key that carries them.
@@ -26,7 +26,7 @@ pub(crate) struct Job<'a> {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct PreparationReport {
     path: PathBuf,
     rows: usize,
     columns: usize,
@@ -35,7 +35,7 @@ struct Report {
     bytes: u64,
 }
 
-pub(crate) fn run(job: &Job<'_>, console: &Console) -> Result<(), Failure> {
+pub(crate) fn run(job: &Preparation<'_>, console: &Console) -> Result<(), Failure> {
     let context = Context::new(files::read_integer_parameters(job.params, &takes::INTEGER_PARAMS, console)?)?;
     let numbers = Numbers::read(job.matrix, false)?;
     let limbs = context.parameters().max_limbs();
@@ -44,10 +44,10 @@ pub(crate) fn run(job: &Job<'_>, console: &Console) -> Result<(), Failure> {
     matrix.save_prepared(&context, job.output.destination())?;
     drop(shown);
     let ([rows, columns], path) = (matrix.shape(), job.output.path());
-    console.report(&Report { path: path.to_owned(), rows, columns, limbs, bytes: outputs::size(path)? })
+    console.report(&PreparationReport { path: path.to_owned(), rows, columns, limbs, bytes: outputs::size(path)? })
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for PreparationReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rows, columns) = (count(self.rows, "row"), count(self.columns, "column"));
         writeln!(f, "matrix         {rows}, {columns}, for ciphertexts of up to {}", count(self.limbs, "limb"))?;

@@ -29,7 +29,7 @@ pub(crate) const NAME: &str = "lookup";
 const TOGETHER: usize = 4;
 
 /// The lookup and its inputs.
-pub(crate) struct Job<'a> {
+pub(crate) struct Evaluation<'a> {
     pub(crate) keys: &'a Path,
     /// The table of x and y, or one of each.
     pub(crate) inputs: Vec<&'a Path>,
@@ -41,7 +41,7 @@ pub(crate) struct Job<'a> {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct EvaluationReport {
     path: PathBuf,
     rows: usize,
     ciphertexts: usize,
@@ -52,7 +52,7 @@ struct Report {
     stages: Stages,
 }
 
-pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
+pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure> {
     let found = console.inputs().kind(job.keys, &takes::EVAL_KEYS)?;
     if !matches!(found, Kind::LOOKUP_KEYS | Kind::EXPANDED_LOOKUP_KEYS) {
         let (found, needed) = (found.to_string(), Kind::LOOKUP_KEYS.to_string());
@@ -98,7 +98,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         .with_column_names(vec!["result".to_owned()])?;
     let result = IntegerTable::new(layout, results)?;
     let bytes = job.output.write(&keys.context, &result)?;
-    console.report(&Report {
+    console.report(&EvaluationReport {
         path: job.output.path().to_owned(),
         rows: result.layout().rows(),
         ciphertexts: result.ciphertexts().len(),
@@ -208,7 +208,7 @@ fn options_of_encryption(path: &Path, looked_up: &[(Column<'_>, usize)], largest
     options
 }
 
-impl Job<'_> {
+impl Evaluation<'_> {
     /// The columns of x and y. Of a function of x alone, that of x is taken twice.
     fn columns<'a>(&'a self, tables: &'a [IntegerTable], lookup: &Lookup) -> Result<[Column<'a>; 2], Failure> {
         let first = (self.inputs[0], &tables[0]);
@@ -247,7 +247,7 @@ impl Job<'_> {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for EvaluationReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rows, ciphertexts) = (count(self.rows, "row"), count(self.ciphertexts, "ciphertext"));
         writeln!(

@@ -6,18 +6,18 @@ use noren::lookup::LookupKeyFile;
 
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::key_files::{KeyFiles, NewKeys, Report, existing};
-use crate::lookup::plan::{self, Wanted};
+use crate::key_files::{KeyFiles, KeyFilesReport, NewKeys, existing};
+use crate::lookup::plan::{self, PlanOptions};
 use crate::progress;
 
 /// The name of the file of what evaluates.
 const LOOKUP: &str = "lookup.keys";
 
 /// Makes `secret.key`, `public.key` and `lookup.keys`, which appear together.
-pub(crate) fn run(wanted: &Wanted<'_>, keys: &NewKeys<'_>, console: &Console) -> Result<(), Failure> {
-    let plan = wanted.plan(console)?;
+pub(crate) fn run(options: &PlanOptions<'_>, keys: &NewKeys<'_>, console: &Console) -> Result<(), Failure> {
+    let plan = options.plan(console)?;
     let place = existing(keys.out);
-    let report = plan::Report::new(&plan, place);
+    let report = plan::PlanReport::new(&plan, place);
     if keys.plan_only {
         return console.plan_alone(&report);
     }
@@ -44,5 +44,5 @@ pub(crate) fn run(wanted: &Wanted<'_>, keys: &NewKeys<'_>, console: &Console) ->
     let files = files.finish(&context, secret, public, &[bytes])?;
     drop(shown);
     let count = plan.evaluation_keys().map(|class| class.count).sum();
-    console.report(&Report { plan: report, keys: Some(count), files })
+    console.report(&KeyFilesReport { plan: report, keys: Some(count), files })
 }

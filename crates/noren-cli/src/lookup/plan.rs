@@ -18,7 +18,7 @@ use crate::takes;
 
 /// Options of a plan for lookups.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct PlanOptions<'a> {
     /// What x and y are below.
     pub(crate) domain: [usize; 2],
     /// The file of the parameters, unless they are those of [`parameters_spec`].
@@ -27,7 +27,7 @@ pub(crate) struct Wanted<'a> {
 
 /// The plan in words and numbers.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct PlanReport {
     domain: [usize; 2],
     /// Pairs of numbers in a pair of ciphertexts.
     queries: usize,
@@ -69,18 +69,18 @@ pub(crate) fn plan(parameters: &Parameters, file: Option<&Path>, domain: [usize;
     LookupPlan::new(parameters, domain).map_err(refused)
 }
 
-impl Wanted<'_> {
+impl PlanOptions<'_> {
     pub(crate) fn plan(&self, console: &Console) -> Result<LookupPlan, Failure> {
         plan(&own_parameters(self.parameters, console)?, self.parameters, self.domain)
     }
 }
 
 /// Prints the plan, for files in this directory.
-pub(crate) fn run(wanted: &Wanted<'_>, directory: &Path, console: &Console) -> Result<(), Failure> {
-    console.plan_alone(&Report::new(&wanted.plan(console)?, directory))
+pub(crate) fn run(options: &PlanOptions<'_>, directory: &Path, console: &Console) -> Result<(), Failure> {
+    console.plan_alone(&PlanReport::new(&options.plan(console)?, directory))
 }
 
-impl Report {
+impl PlanReport {
     pub(crate) fn new(plan: &LookupPlan, directory: &Path) -> Self {
         let (layout, parameters) = (plan.layout(), plan.parameters());
         let security = parameters.rlwe().security();
@@ -104,7 +104,7 @@ impl Report {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for PlanReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y] = self.domain;
         let pairs = count(self.queries, "pair");

@@ -18,18 +18,18 @@ use crate::outputs::{self, Output};
 use crate::progress;
 
 /// The preparation of a function.
-pub(crate) struct Job<'a> {
+pub(crate) struct Preparation<'a> {
     pub(crate) given: &'a Given,
     /// The parameters, or a key that carries them.
     pub(crate) params: Option<&'a Path>,
     pub(crate) output: Output,
-    /// Only what it takes is asked for.
+    /// Only the plan is shown.
     pub(crate) dry_run: bool,
 }
 
 /// The plan of a preparation.
 #[derive(Debug, Clone, Serialize)]
-struct Takes {
+struct PlanReport {
     domain: [usize; 2],
     /// The one argument that the function depends on, if there is one: then there is no matrix.
     depends_on: Option<&'static str>,
@@ -40,27 +40,27 @@ struct Takes {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct PreparationReport {
     path: PathBuf,
     #[serde(flatten)]
-    takes: Takes,
+    plan: PlanReport,
     bytes: u64,
 }
 
-pub(crate) fn run(job: &Job<'_>, console: &Console) -> Result<(), Failure> {
-    let &Job { given, params, ref output, dry_run } = job;
+pub(crate) fn run(job: &Preparation<'_>, console: &Console) -> Result<(), Failure> {
+    let &Preparation { given, params, ref output, dry_run } = job;
     let parameters = own_parameters(params, console)?;
     let function = given.function(parameters.modulus().value())?;
     let plan = plan(&parameters, params, function.domain())?;
     let resources = Resources::of_machine(directory_of(output.path()));
-    let takes = Takes::new(&plan, &function, &resources);
+    let report = PlanReport::new(&plan, &function, &resources);
     if dry_run {
-        return console.plan_alone(&takes);
+        return console.plan_alone(&report);
     }
-    if takes.depends_on.is_none() {
+    if report.depends_on.is_none() {
         plan.check(&resources)?;
     }
-    console.plan(&takes)?;
+    console.plan(&report)?;
     let context = Context::new(parameters)?;
     let shown = progress::bar("preparing the function", 1);
     let lookup = Lookup::prepare(&context, &plan, &function, Some(&|done, total| shown.set(done, total)))?;
@@ -68,10 +68,14 @@ pub(crate) fn run(job: &Job<'_>, console: &Console) -> Result<(), Failure> {
     let shown = progress::spinner("writing the function".to_owned());
     lookup.save(output.destination())?;
     drop(shown);
-    console.report(&Report { path: output.path().to_owned(), takes, bytes: outputs::size(output.path())? })
+    console.report(&PreparationReport {
+        path: output.path().to_owned(),
+        plan: report,
+        bytes: outputs::size(output.path())?,
+    })
 }
 
-impl Takes {
+impl PlanReport {
     fn new(plan: &LookupPlan, function: &Function, resources: &Resources) -> Self {
         let line = Line::modulo(function, plan.parameters().modulus().value());
         Self {
@@ -89,7 +93,7 @@ impl Takes {
     }
 }
 
-impl fmt::Display for Takes {
+impl fmt::Display for PlanReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y] = self.domain;
         write!(f, "function       f(x, y) for x below {x} and y below {y}")?;
@@ -102,7 +106,7 @@ impl fmt::Display for Takes {
 }
 
 /// Its demand was shown before.
-impl fmt::Display for Report {
+impl fmt::Display for PreparationReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "wrote {}, {}", self.path.display(), bytes(self.bytes as f64))
     }

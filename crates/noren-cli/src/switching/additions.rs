@@ -13,29 +13,29 @@ use crate::bootstrap::keys::BOOTSTRAP;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::files;
-use crate::key_files::{Report, SECRET, Written};
+use crate::key_files::{KeyFilesReport, SECRET, Written};
 use crate::output_set::OutputSet;
 use crate::outputs::Force;
 use crate::progress;
 use crate::seeds::random;
 use crate::switching::keys::{FILES, write};
-use crate::switching::plan::{Report as PlanReport, Wanted};
+use crate::switching::plan::{PlanOptions, PlanReport};
 use crate::takes;
 
 /// Which keys are added where.
-pub(crate) struct Job<'a> {
+pub(crate) struct KeyAddition<'a> {
     /// The directory of the keys.
     pub(crate) out: &'a Path,
-    pub(crate) wanted: Wanted,
+    pub(crate) options: PlanOptions,
     pub(crate) seed: Option<Seed>,
     pub(crate) plan_only: bool,
 }
 
 /// Makes `server.keys` and `switching.keys`, which appear together, for the secret in the directory.
-pub(crate) fn run(job: &Job<'_>, console: &Console) -> Result<(), Failure> {
-    let secret = job.out.join(SECRET);
+pub(crate) fn run(addition: &KeyAddition<'_>, console: &Console) -> Result<(), Failure> {
+    let secret = addition.out.join(SECRET);
     let _lock = lock(&secret)?;
-    let bootstrap = job.out.join(BOOTSTRAP);
+    let bootstrap = addition.out.join(BOOTSTRAP);
     if !bootstrap.exists() {
         let needed = "the keys of noren keygen --bootstrap, which switching takes too";
         return Err(Failure::input(&bootstrap, "--switching", "no file", needed));
@@ -43,11 +43,11 @@ pub(crate) fn run(job: &Job<'_>, console: &Console) -> Result<(), Failure> {
     console.inputs().verify(&bootstrap, &takes::ADD_BOOTSTRAP)?;
     let parameters =
         BootstrapKeyFile::read_parameters(&bootstrap, &Limits::default()).map_err(Failure::file(&bootstrap))?;
-    let plan = PlanReport::new(&job.wanted, &parameters)?;
-    if job.plan_only {
+    let plan = PlanReport::new(&addition.options, &parameters)?;
+    if addition.plan_only {
         return console.plan_alone(&plan);
     }
-    let outputs = OutputSet::new(job.out, &FILES, &Force { force: false })?;
+    let outputs = OutputSet::new(addition.out, &FILES, &Force { force: false })?;
     let KeyFile { context, key: secret } = files::read_key::<Context, SecretKey>(&secret, &takes::ADD_SECRET, console)?;
     let shown = progress::spinner("reading bootstrapping keys".to_owned());
     let found = BootstrapKeyFile::contents(&bootstrap, &Limits::default()).map_err(Failure::file(&bootstrap))?;
@@ -56,11 +56,11 @@ pub(crate) fn run(job: &Job<'_>, console: &Console) -> Result<(), Failure> {
         secret.owner().check(&owner, "the set of bootstrapping keys").map_err(Failure::file(&bootstrap))?;
     }
     shown.say("making switching keys");
-    let seed = job.seed.clone().map_or_else(random, Ok)?;
-    let sizes = write(&outputs, &job.wanted.parameters(&parameters)?, &context, &secret, &seed)?;
+    let seed = addition.seed.clone().map_or_else(random, Ok)?;
+    let sizes = write(&outputs, &addition.options.parameters(&parameters)?, &context, &secret, &seed)?;
     let places = outputs.finish(&FILES)?;
     drop(shown);
     let files = places.into_iter().zip(sizes).map(|(path, bytes)| Written { path, bytes }).collect();
     console.text(&plan)?;
-    console.report(&Report { plan, keys: None, files })
+    console.report(&KeyFilesReport { plan, keys: None, files })
 }

@@ -29,7 +29,7 @@ use crate::tfhe::keys::SERVER;
 use crate::tfhe::server_keys::ServerKeyForm;
 
 /// The program and its inputs.
-pub(crate) struct Job<'a> {
+pub(crate) struct Evaluation<'a> {
     pub(crate) program: DecisionProgram,
     /// Those of bootstrapping.
     pub(crate) keys: &'a Path,
@@ -47,9 +47,9 @@ pub(crate) struct Job<'a> {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct EvaluationReport {
     #[serde(flatten)]
-    result: eval::Report,
+    result: eval::ResultReport,
     /// The levels that are for products before the next bootstrap.
     levels_left: usize,
     seconds: f64,
@@ -80,7 +80,7 @@ struct Keys {
     path: PathBuf,
 }
 
-pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
+pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure> {
     // Everything small is looked at before gigabytes of keys are read.
     let (parameters, table) = read_table(job.keys, job.input, console)?;
     let layout = table.columns().map_err(Failure::file(job.input))?;
@@ -120,9 +120,9 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         ));
     }
     let result = if job.last { lowered(switch.bootstrapper().evaluator(), result)? } else { result };
-    let result = eval::Report::write(&job.output, &context, job.program.name(), &result)?;
+    let result = eval::ResultReport::write(&job.output, &context, job.program.name(), &result)?;
     let zone = |(&column, dead_zone): (&usize, f64)| DeadZone { column: names[column].clone(), dead_zone };
-    console.report(&Report {
+    console.report(&EvaluationReport {
         levels_left: result.level.saturating_sub(parameters.input_level()),
         result,
         seconds,
@@ -139,7 +139,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
 
 impl Keys {
     /// Reads the keys of switching and of TFHE, which must be of these parameters and of the owner of the table.
-    fn read(job: &Job<'_>, parameters: &Parameters, owner: KeyId, console: &Console) -> Result<Self, Failure> {
+    fn read(job: &Evaluation<'_>, parameters: &Parameters, owner: KeyId, console: &Console) -> Result<Self, Failure> {
         let path = beside(job.switching, job.keys, SWITCHING, "--switching-keys")?;
         let server_path = beside(job.server, job.keys, SERVER, "--server-keys")?;
         let switching: KeyFile = files::read(&(), &path, &takes::EVAL_SWITCHING, console)?;
@@ -184,7 +184,7 @@ fn beside(named: Option<&Path>, keys: &Path, name: &str, option: &'static str) -
     Err(Failure::input(&path, "the keys for scheme switching", "no file", needed))
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for EvaluationReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         /// More columns than this are told in JSON alone.
         const SHOWN: usize = 8;

@@ -12,9 +12,9 @@ use serde::Serialize;
 use crate::describe::words::{bytes, count};
 use crate::failure::Failure;
 
-/// The keys of TFHE that are wanted, and the tables that columns are searched in.
+/// Options of a plan for switching: the keys of TFHE, and the tables that columns are searched in.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted {
+pub(crate) struct PlanOptions {
     pub(crate) set: &'static Preset,
     /// Rows and columns.
     pub(crate) tables: Option<[usize; 2]>,
@@ -22,7 +22,7 @@ pub(crate) struct Wanted {
 
 /// The plan in words and numbers.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct PlanReport {
     set: &'static str,
     /// Of keys over the torus; 0 where none is promised.
     security_bits: u32,
@@ -39,7 +39,7 @@ pub(crate) struct Report {
     rotations: Vec<isize>,
 }
 
-impl Wanted {
+impl PlanOptions {
     /// The parameters of both schemes.
     pub(crate) fn parameters(&self, bootstrapping: &bootstrapping::Parameters) -> Result<Parameters, Failure> {
         Ok(Parameters::new(bootstrapping, &self.set.parameters()?)?)
@@ -51,29 +51,29 @@ impl Wanted {
         let layout = TableLayout::new(rows, columns, bootstrapping.ckks()?.max_slots())?;
         let all: Vec<usize> = (0..columns).collect();
         let programs = [DecisionProgram::Argmin, DecisionProgram::Rank];
-        let wanted = programs.map(|program| program.rotations(&layout, &all, bootstrapping.slots()));
-        let wanted: Vec<Vec<isize>> = wanted.into_iter().collect::<noren::Result<_>>()?;
-        Ok(wanted.into_iter().flatten().collect::<BTreeSet<_>>().into_iter().collect())
+        let rotations = programs.map(|program| program.rotations(&layout, &all, bootstrapping.slots()));
+        let rotations: Vec<Vec<isize>> = rotations.into_iter().collect::<noren::Result<_>>()?;
+        Ok(rotations.into_iter().flatten().collect::<BTreeSet<_>>().into_iter().collect())
     }
 }
 
-impl Report {
+impl PlanReport {
     /// The plan of these parameters.
-    pub(crate) fn new(wanted: &Wanted, bootstrapping: &bootstrapping::Parameters) -> Result<Self, Failure> {
-        let parameters = wanted.parameters(bootstrapping)?;
+    pub(crate) fn new(options: &PlanOptions, bootstrapping: &bootstrapping::Parameters) -> Result<Self, Failure> {
+        let parameters = options.parameters(bootstrapping)?;
         let (law, slots) = (parameters.law(Mode::Real), bootstrapping.slots());
         let torus = &parameters.tfhe().spec().torus;
         let context = Context::new(parameters.tfhe().clone())?;
         Ok(Self {
-            set: wanted.set.name,
+            set: options.set.name,
             security_bits: torus.security.bits(),
             dead_zone: law.dead_zone(Steps::One, slots),
             dead_zone_three_steps: law.dead_zone(Steps::Three, slots),
             log2_failure: Decision::LOG2_FAILURE,
             server_disk_bytes: torus.light.is_none().then(|| context.compact_file_bytes()),
             switching_disk_bytes: switching_bytes(&parameters),
-            tables: wanted.tables,
-            rotations: wanted.rotations(bootstrapping)?,
+            tables: options.tables,
+            rotations: options.rotations(bootstrapping)?,
         })
     }
 }
@@ -88,7 +88,7 @@ fn switching_bytes(parameters: &Parameters) -> u64 {
     (bodies * size_of::<u64>() + large * bits as usize / 8) as u64
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for PlanReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let security = match self.security_bits {
             0 => "no security is promised".to_owned(),

@@ -17,7 +17,7 @@ use crate::tables::numbers::{Decrypted, Values};
 use crate::takes;
 
 #[derive(Serialize)]
-struct Report {
+struct DecryptionReport {
     path: PathBuf,
     rows: usize,
     columns: usize,
@@ -60,7 +60,7 @@ pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure>
         &Decrypted { row_names: None, column_names: &column_names, values: Values::Whole(&values) },
         &job.style,
     )?;
-    console.report(&Report {
+    console.report(&DecryptionReport {
         path: job.output.path().to_owned(),
         rows,
         columns: columns.len(),
@@ -69,7 +69,7 @@ pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure>
     })
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for DecryptionReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rows, columns) = (count(self.rows, "row"), count(self.columns, "column"));
         let types: Vec<String> = self.types.iter().map(ToString::to_string).collect();

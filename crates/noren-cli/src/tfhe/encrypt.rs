@@ -18,7 +18,7 @@ use crate::tables::numbers::Numbers;
 use crate::takes;
 
 #[derive(Serialize)]
-struct Report {
+struct EncryptionReport {
     path: PathBuf,
     rows: usize,
     columns: usize,
@@ -51,7 +51,7 @@ pub(crate) fn run(job: Encryption<'_>, console: &Console) -> Result<(), Failure>
     drop(shown);
     let size = job.output.write(parameters, &table)?;
     let digits = types.iter().map(|element| element.digits(parameters)).sum::<noren::Result<usize>>()?;
-    console.report(&Report {
+    console.report(&EncryptionReport {
         path: job.output.path().to_owned(),
         rows,
         columns,
@@ -93,7 +93,7 @@ fn column(
     places.map(|index| job.numbers.whole_in(index, job.input, range.clone(), &why)).collect()
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for EncryptionReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rows, columns) = (count(self.rows, "row"), count(self.columns, "column"));
         let types: Vec<String> = self.types.iter().map(ToString::to_string).collect();

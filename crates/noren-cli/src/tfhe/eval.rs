@@ -24,7 +24,7 @@ use crate::tfhe::program::Program;
 use crate::tfhe::server_keys::ServerKeyForm;
 
 /// The program and its inputs.
-pub(crate) struct Job<'a> {
+pub(crate) struct Evaluation<'a> {
     /// The name of the program.
     pub(crate) name: &'a str,
     pub(crate) keys: &'a Path,
@@ -43,7 +43,7 @@ pub(crate) struct Job<'a> {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct EvaluationReport {
     path: PathBuf,
     program: String,
     rows: usize,
@@ -56,7 +56,7 @@ struct Report {
     bytes: u64,
 }
 
-pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
+pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure> {
     let Some(program) = Program::named(job.name) else {
         let needed = "a program on columns of TFHE, such as add, threshold or argmax: see noren eval --help";
         return Err(Failure::input(job.keys, "the program", job.name, needed));
@@ -143,7 +143,7 @@ fn circuit_keys_of(keys: &Path, context: &Context) -> String {
     )
 }
 
-impl Job<'_> {
+impl Evaluation<'_> {
     /// The function of a lookup, which no other program has.
     fn rule(&self, program: Program) -> Result<Option<(Rule, &Given<'_>)>, Failure> {
         let refuse = |what, found: &Path| {
@@ -207,7 +207,7 @@ impl Job<'_> {
         let result = Columns::new(vec![rows], columns)?;
         let bytes = self.output.write(evaluator.context().parameters(), &result)?;
         let layout = result.layout();
-        console.report(&Report {
+        console.report(&EvaluationReport {
             path: self.output.path().to_owned(),
             program: self.name.to_owned(),
             rows: layout.shape[0],
@@ -221,7 +221,7 @@ impl Job<'_> {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for EvaluationReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rows, columns) = (count(self.rows, "row"), count(self.columns, "column"));
         let types: Vec<String> = self.types.iter().map(ToString::to_string).collect();

@@ -1,29 +1,19 @@
 //! `noren keygen --tfhe`: the keys of an owner for integers and truth values that are encrypted one by one.
 
-use std::fmt;
-
 use noren::tfhe::{Context, KeyFile, Preset};
-use serde::Serialize;
 
 use crate::console::Console;
-use crate::describe::words::bytes;
 use crate::failure::Failure;
-use crate::key_files::{NewKeys, SECRET, Written};
+use crate::key_files::{KeyFilesReport, NewKeys, SECRET, Written};
 use crate::output_set::OutputSet;
 use crate::progress;
-use crate::tfhe::plan::SetReport;
+use crate::tfhe::plan::PlanReport;
 use crate::tfhe::server_keys;
 
 /// The name of the keys of a server.
 pub(crate) const SERVER: &str = "server.keys";
 /// The name of the keys of circuit bootstrapping.
 pub(crate) const CIRCUIT: &str = "circuit.keys";
-
-#[derive(Serialize)]
-struct Report {
-    plan: SetReport,
-    files: Vec<Written>,
-}
 
 /// Makes `secret.key`, `server.keys` and, if it is asked for, `circuit.keys`, which appear together.
 pub(crate) fn run(
@@ -33,7 +23,7 @@ pub(crate) fn run(
     console: &Console,
 ) -> Result<(), Failure> {
     let parameters = preset.parameters()?;
-    let plan = SetReport::new(preset, &parameters)?;
+    let plan = PlanReport::new(preset, &parameters)?;
     let context = Context::new(parameters.clone())?;
     if with_circuit {
         // Not all parameters have circuit bootstrapping.
@@ -62,13 +52,5 @@ pub(crate) fn run(
     let places = outputs.finish(&names)?;
     drop(shown);
     let files = places.into_iter().zip(sizes).map(|(path, bytes)| Written { path, bytes }).collect();
-    console.report(&Report { plan, files })
-}
-
-/// The plan was shown before there were files.
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let line = |file: &Written| format!("wrote {}, {}", file.path.display(), bytes(file.bytes as f64));
-        f.write_str(&self.files.iter().map(line).collect::<Vec<_>>().join("\n"))
-    }
+    console.report(&KeyFilesReport { plan, keys: None, files })
 }

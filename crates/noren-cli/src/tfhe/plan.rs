@@ -16,7 +16,7 @@ const BITS: [usize; 3] = [8, 16, 32];
 
 /// A set of parameters and the costs of operations with it, in words and numbers.
 #[derive(Serialize)]
-pub(crate) struct SetReport {
+pub(crate) struct PlanReport {
     set: &'static str,
     source: &'static str,
     parameters: Tfhe,
@@ -34,10 +34,10 @@ struct Cost {
 }
 
 pub(crate) fn run(preset: &Preset, console: &Console) -> Result<(), Failure> {
-    console.plan_alone(&SetReport::new(preset, &preset.parameters()?)?)
+    console.plan_alone(&PlanReport::new(preset, &preset.parameters()?)?)
 }
 
-impl SetReport {
+impl PlanReport {
     pub(crate) fn new(preset: &Preset, parameters: &Parameters) -> Result<Self, Failure> {
         let holds_integers = parameters.encoding() == Encoding::Integers { message_bits: 2, carry_bits: 2 };
         let operations = [
@@ -64,7 +64,7 @@ pub(crate) fn parse_set(name: &str) -> Result<&'static Preset, String> {
     Preset::named(name).map_err(|_| format!("one of {} is needed", names()))
 }
 
-impl fmt::Display for SetReport {
+impl fmt::Display for PlanReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "set            {} ({})", self.set, self.source)?;
         write!(f, "{}", self.parameters)?;

@@ -5,22 +5,22 @@ use noren::compiler::{Client, Server};
 use noren::graph::{Element, Graph};
 use noren_cli::measure::{Failure, seed};
 
-use crate::advise::step::Step;
+use crate::advise::measurement::Measurement;
 
 /// Candidates whose predicted time is longer are not measured.
 const LONGEST_SECONDS: f64 = 10.0;
 
 /// Keys, encryption, the function and decryption of all runs, each timed.
-pub(super) fn run(step: &Step<'_>) -> Result<(), Failure> {
-    if matches!(step.candidate.scheme, Scheme::CkksBootstrapping | Scheme::CkksSwitching) {
-        step.run.warn("bootstraps and comparisons by switching are measured by suites of their own");
+pub(super) fn run(measurement: &Measurement<'_>) -> Result<(), Failure> {
+    if matches!(measurement.candidate.scheme, Scheme::CkksBootstrapping | Scheme::CkksSwitching) {
+        measurement.run.warn("bootstraps and comparisons by switching are measured by suites of their own");
         return Ok(());
     }
-    if step.candidate.price.server_seconds > LONGEST_SECONDS {
-        step.run.warn("candidates that take longer than ten seconds are not measured");
+    if measurement.candidate.price.server_seconds > LONGEST_SECONDS {
+        measurement.run.warn("candidates that take longer than ten seconds are not measured");
         return Ok(());
     }
-    let (price, compiled) = (&step.candidate.price, &step.candidate.compiled);
+    let (price, compiled) = (&measurement.candidate.price, &measurement.candidate.compiled);
     let program = compiled.program();
     let graph = program.graph();
     let client = Client::generate(program.clone(), &seed(0))?;
@@ -32,24 +32,29 @@ pub(super) fn run(step: &Step<'_>) -> Result<(), Failure> {
     let encrypt = || (0..compiled.runs).map(|_| client.encrypt(&values, seed(2))).collect::<noren::Result<Vec<_>>>();
     let inputs = encrypt()?;
     let run = || inputs.iter().map(|inputs| server.run(inputs)).collect::<noren::Result<Vec<_>>>();
-    let results = step.first(run)?;
+    let results = measurement.first(run)?;
     let decrypt = || results.iter().map(|result| client.decrypt(result)).collect::<noren::Result<Vec<_>>>();
     let expected = graph.evaluate(&values)?;
     let right = decrypt()?.iter().all(|found| {
         let outputs = found.values.iter().zip(&expected).zip(&found.bounds);
         outputs.into_iter().all(|((a, b), bound)| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= *bound))
     });
-    step.part("server", right, price.server_seconds, run)?;
+    measurement.part("server", right, price.server_seconds, run)?;
     if price.prepare_seconds > 0.0 {
         // A server prepares in its first run.
         let first = || prepare()?.run(&inputs[0]);
-        step.part("first run", right, price.prepare_seconds + price.server_seconds / inputs.len() as f64, first)?;
+        measurement.part(
+            "first run",
+            right,
+            price.prepare_seconds + price.server_seconds / inputs.len() as f64,
+            first,
+        )?;
     }
     if price.key_bytes > 0 {
-        step.part("keys", right, price.keys_seconds, generate)?;
+        measurement.part("keys", right, price.keys_seconds, generate)?;
     }
-    step.part("encrypt", right, price.encrypt_seconds, encrypt)?;
-    step.part("decrypt", right, price.decrypt_seconds, decrypt)
+    measurement.part("encrypt", right, price.encrypt_seconds, encrypt)?;
+    measurement.part("decrypt", right, price.decrypt_seconds, decrypt)
 }
 
 /// Values of all inputs: 0.9, or the largest real number of a narrower range; of integers the middle of the range.

@@ -4,7 +4,7 @@
 //! `decrypt`), and what was predicted for it. Results are compared with the same computation in clear.
 
 mod compiled;
-mod step;
+mod measurement;
 mod workloads;
 
 use std::cell::Cell;
@@ -14,7 +14,7 @@ use noren::advisor::{Advice, Candidate, Limits, Workload, advise};
 use noren::cost::Party;
 use noren_cli::measure::{Failure, Run, apart, calibrated};
 
-use crate::advise::step::Step;
+use crate::advise::measurement::Measurement;
 
 /// The options of the suite.
 #[derive(Debug, Args)]
@@ -78,7 +78,7 @@ fn measure(run: &Run<'_>, asked: &Asked) -> Result<(), Failure> {
     match place {
         Some(place) => {
             let (candidate, memory) = (&candidates[place], Cell::default());
-            compiled::run(&Step { run, number, workload, candidate, place, threads, memory })
+            compiled::run(&Measurement { run, number, workload, candidate, place, threads, memory })
         }
         None => {
             let number = number.to_string();

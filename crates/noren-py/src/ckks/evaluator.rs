@@ -23,7 +23,7 @@ use crate::ckks::level::Level;
 use crate::ckks::operand::Operand;
 use crate::display;
 use crate::errors::{MissingKeyError, raise};
-use crate::evaluators::{Held, Match, Registration};
+use crate::evaluators::{Match, RegisteredEvaluator, Registration};
 use crate::failure_budget::budget;
 use crate::key_classes::KeyClass;
 use crate::key_sets;
@@ -42,7 +42,7 @@ impl Clone for PyEvaluator {
     }
 }
 
-impl Held for PyEvaluator {
+impl RegisteredEvaluator for PyEvaluator {
     type Operand = PyCiphertext;
 
     fn registry() -> &'static Mutex<Vec<Weak<Self>>> {

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use crate::array::detached_by;
 use crate::display;
 use crate::errors::{raise, raise_of_integers};
-use crate::evaluators::{Held, Match};
+use crate::evaluators::{Match, RegisteredEvaluator};
 use crate::integers::classes::{PyEncrypted, PyIntegerContext, PyIntegerEvaluator};
 use crate::integers::either::{AnyCiphertext, AnyEvaluator, Either, each, other_class};
 use crate::integers::keys::PyIntegerEvaluationKeys;
@@ -33,7 +33,7 @@ impl Clone for PyIntegerEvaluator {
     }
 }
 
-impl Held for PyIntegerEvaluator {
+impl RegisteredEvaluator for PyIntegerEvaluator {
     type Operand = PyEncrypted;
 
     fn registry() -> &'static Mutex<Vec<Weak<Self>>> {

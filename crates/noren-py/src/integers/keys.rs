@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use crate::array::detached;
 use crate::integers::classes::PyIntegerContext;
 use crate::integers::either::Either;
-use crate::key::Held;
+use crate::key::HeldKey;
 use crate::key_classes::{KeyClass, PyEvaluation, PyKey, PySecret, PyThreeKeys};
 use crate::key_sets;
 use crate::whole::whole;
@@ -26,23 +26,23 @@ pub(crate) struct PyIntegerKeys;
 /// Its bytes are as secret as the key. Pickled as ``noren.PicklableSecret(key)`` only.
 #[pyclass(frozen, from_py_object, extends = PySecret, name = "SecretKey", module = "noren.bgv")]
 #[derive(Clone)]
-pub(crate) struct PyIntegerSecretKey(pub(crate) Arc<Held<KeyFile<SecretKey>>>);
+pub(crate) struct PyIntegerSecretKey(pub(crate) Arc<HeldKey<KeyFile<SecretKey>>>);
 
 /// Encrypts; for everybody. Can be pickled.
 #[pyclass(frozen, from_py_object, extends = PyKey, name = "PublicKey", module = "noren.bgv")]
 #[derive(Clone)]
-pub(crate) struct PyIntegerPublicKey(pub(crate) Arc<Held<KeyFile<PublicKey>>>);
+pub(crate) struct PyIntegerPublicKey(pub(crate) Arc<HeldKey<KeyFile<PublicKey>>>);
 
 /// Evaluates; nothing in it decrypts. Can be pickled.
 ///
 /// ``keys | more`` has the keys of both, of one secret; ``Context.evaluation_keys`` makes more of them.
 #[pyclass(frozen, extends = PyEvaluation, name = "EvaluationKeys", module = "noren.bgv")]
-pub(crate) struct PyIntegerEvaluationKeys(pub(crate) Arc<Held<KeyFile<EvaluationKeys>>>);
+pub(crate) struct PyIntegerEvaluationKeys(pub(crate) Arc<HeldKey<KeyFile<EvaluationKeys>>>);
 
 impl KeyClass for PyIntegerSecretKey {
     type File = KeyFile<SecretKey>;
 
-    fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<Held<Self::File>>) -> PyClassInitializer<Self> {
+    fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<HeldKey<Self::File>>) -> PyClassInitializer<Self> {
         key.add_subclass(PySecret).add_subclass(Self(held))
     }
 }
@@ -50,7 +50,7 @@ impl KeyClass for PyIntegerSecretKey {
 impl KeyClass for PyIntegerPublicKey {
     type File = KeyFile<PublicKey>;
 
-    fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<Held<Self::File>>) -> PyClassInitializer<Self> {
+    fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<HeldKey<Self::File>>) -> PyClassInitializer<Self> {
         key.add_subclass(Self(held))
     }
 }
@@ -58,7 +58,7 @@ impl KeyClass for PyIntegerPublicKey {
 impl KeyClass for PyIntegerEvaluationKeys {
     type File = KeyFile<EvaluationKeys>;
 
-    fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<Held<Self::File>>) -> PyClassInitializer<Self> {
+    fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<HeldKey<Self::File>>) -> PyClassInitializer<Self> {
         key.add_subclass(PyEvaluation).add_subclass(Self(held))
     }
 }

@@ -41,10 +41,10 @@ use crate::whole::whole;
 /// >>> ctx.decrypt(matrix @ ctx.encrypt(x, keys.public), keys.secret)
 /// array([1, 1, 0, 1])
 #[pyclass(frozen, name = "SlotMatrix", module = "noren.bgv")]
-pub(crate) struct PySlotMatrix(pub(crate) Held);
+pub(crate) struct PySlotMatrix(pub(crate) HeldMatrix);
 
 /// A matrix with its context.
-pub(crate) struct Held {
+pub(crate) struct HeldMatrix {
     pub(crate) matrix: SlotMatrix,
     context: Context,
 }
@@ -62,7 +62,7 @@ impl PySlotMatrix {
         let context = context.shared().clone();
         let limbs = limbs.unwrap_or(context.parameters().max_limbs());
         let matrix = WholeNumbers::of(entries)?.encode_matrix(py, &context, limbs)?;
-        Ok(Self(Held { matrix, context }))
+        Ok(Self(HeldMatrix { matrix, context }))
     }
 
     /// The number of rows and of columns.
@@ -125,7 +125,7 @@ impl PySlotMatrix {
     fn load(py: Python<'_>, context: &PyIntegerContext, path: PathBuf) -> PyResult<Self> {
         let context = context.shared().clone();
         let matrix = detached(py, || SlotMatrix::open(&context, &path, &Limits::default()))?;
-        Ok(Self(Held { matrix, context }))
+        Ok(Self(HeldMatrix { matrix, context }))
     }
 
     #[staticmethod]
@@ -152,7 +152,7 @@ impl PySlotMatrix {
 impl PySlotMatrix {
     fn read(py: Python<'_>, context: Context, data: &[u8]) -> PyResult<Self> {
         let matrix = detached(py, || SlotMatrix::from_bytes(&context, data))?;
-        Ok(Self(Held { matrix, context }))
+        Ok(Self(HeldMatrix { matrix, context }))
     }
 }
 

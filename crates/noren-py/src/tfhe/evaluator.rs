@@ -10,7 +10,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::errors::{EncodingError, raise};
-use crate::evaluators::{Held, Match, Registration};
+use crate::evaluators::{Match, RegisteredEvaluator, Registration};
 use crate::progress::Heard;
 use crate::tfhe::classes::{Inner, PyTfheEvaluator};
 use crate::tfhe::classes::{PyEncryptedArray, PyTfheContext};
@@ -27,7 +27,7 @@ impl Clone for PyTfheEvaluator {
     }
 }
 
-impl Held for PyTfheEvaluator {
+impl RegisteredEvaluator for PyTfheEvaluator {
     type Operand = PyEncryptedArray;
 
     const KEYS: &'static str = "keys.server";

@@ -11,7 +11,7 @@ use crate::admission::{USUAL, admit};
 use crate::array::detached;
 use crate::errors::raise;
 use crate::files::destination;
-use crate::key::{Held, Home};
+use crate::key::{HeldKey, Home};
 use crate::key_classes::{KeyClass, PyKey, PySecret};
 use crate::pickle::{TFHE_KEYS, refuse_secret};
 use crate::progress::Heard;
@@ -71,25 +71,25 @@ impl PyTfheKeys {
 ///
 /// Its bytes are as secret as the key. Pickled as ``noren.PicklableSecret(key)`` only.
 #[pyclass(frozen, extends = PySecret, name = "SecretKey", module = "noren.tfhe")]
-pub(crate) struct PyTfheSecretKey(pub(crate) Arc<Held<KeyFile<SecretKey>>>);
+pub(crate) struct PyTfheSecretKey(pub(crate) Arc<HeldKey<KeyFile<SecretKey>>>);
 
 /// Bootstraps, for all operations; nothing in it decrypts. Can be pickled.
 #[pyclass(frozen, extends = PyKey, name = "ServerKeys", module = "noren.tfhe")]
-pub(crate) struct PyTfheServerKeys(pub(crate) Arc<Held<KeyFile<CompactKeys>>>);
+pub(crate) struct PyTfheServerKeys(pub(crate) Arc<HeldKey<KeyFile<CompactKeys>>>);
 
 /// Bootstraps, for all operations, of parameters of light keys: a tenth of the bytes of ServerKeys, from which an evaluator makes
 /// its keys. Nothing in it decrypts. Can be pickled.
 #[pyclass(frozen, extends = PyKey, name = "LightKeys", module = "noren.tfhe")]
-pub(crate) struct PyTfheLightKeys(pub(crate) Arc<Held<KeyFile<LightKeys>>>);
+pub(crate) struct PyTfheLightKeys(pub(crate) Arc<HeldKey<KeyFile<LightKeys>>>);
 
 /// Looks up functions of many digits by circuit bootstrapping; nothing in it decrypts. Can be pickled.
 #[pyclass(frozen, extends = PyKey, name = "CircuitKeys", module = "noren.tfhe")]
-pub(crate) struct PyTfheCircuitKeys(pub(crate) Arc<Held<KeyFile<CompactCircuitKeys>>>);
+pub(crate) struct PyTfheCircuitKeys(pub(crate) Arc<HeldKey<KeyFile<CompactCircuitKeys>>>);
 
 impl KeyClass for PyTfheSecretKey {
     type File = KeyFile<SecretKey>;
 
-    fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<Held<Self::File>>) -> PyClassInitializer<Self> {
+    fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<HeldKey<Self::File>>) -> PyClassInitializer<Self> {
         key.add_subclass(PySecret).add_subclass(Self(held))
     }
 }
@@ -97,7 +97,7 @@ impl KeyClass for PyTfheSecretKey {
 impl KeyClass for PyTfheServerKeys {
     type File = KeyFile<CompactKeys>;
 
-    fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<Held<Self::File>>) -> PyClassInitializer<Self> {
+    fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<HeldKey<Self::File>>) -> PyClassInitializer<Self> {
         key.add_subclass(Self(held))
     }
 }
@@ -105,7 +105,7 @@ impl KeyClass for PyTfheServerKeys {
 impl KeyClass for PyTfheLightKeys {
     type File = KeyFile<LightKeys>;
 
-    fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<Held<Self::File>>) -> PyClassInitializer<Self> {
+    fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<HeldKey<Self::File>>) -> PyClassInitializer<Self> {
         key.add_subclass(Self(held))
     }
 }
@@ -113,7 +113,7 @@ impl KeyClass for PyTfheLightKeys {
 impl KeyClass for PyTfheCircuitKeys {
     type File = KeyFile<CompactCircuitKeys>;
 
-    fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<Held<Self::File>>) -> PyClassInitializer<Self> {
+    fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<HeldKey<Self::File>>) -> PyClassInitializer<Self> {
         key.add_subclass(Self(held))
     }
 }

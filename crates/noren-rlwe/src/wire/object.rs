@@ -132,18 +132,18 @@ pub trait Object: Sized {
     /// [`Error::Io`] with the path if the file cannot be read or is larger than the limit; otherwise as
     /// [`Object::from_bytes`].
     fn read_file(context: &Self::Context, path: &Path, limits: &Limits) -> Result<Self> {
-        let bytes = Held { bytes: file::read(path, limits.max_bytes)?, secret: Self::KIND.is_secret() };
+        let bytes = FileBytes { bytes: file::read(path, limits.max_bytes)?, secret: Self::KIND.is_secret() };
         Self::from_bytes_within(context, &bytes.bytes, limits)
     }
 }
 
 /// The bytes of a file: those of a secret are wiped, also where the work is interrupted.
-struct Held {
+struct FileBytes {
     bytes: Vec<u8>,
     secret: bool,
 }
 
-impl Drop for Held {
+impl Drop for FileBytes {
     fn drop(&mut self) {
         if self.secret {
             self.bytes.zeroize();

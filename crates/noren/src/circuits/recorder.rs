@@ -126,7 +126,7 @@ pub struct Counts {
 pub struct Blank {
     shape: Shape,
     /// Counts it as long as it is held.
-    _held: Held,
+    _held: HeldCiphertext,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -164,9 +164,9 @@ struct Tally {
     all_most: usize,
 }
 
-/// The place of one ciphertext in a tally.
+/// A ciphertext that is held: its place in a tally.
 #[derive(Debug)]
-struct Held {
+struct HeldCiphertext {
     tally: Arc<Mutex<Tally>>,
     depth: usize,
 }
@@ -199,7 +199,7 @@ impl CircuitUsage {
     }
 }
 
-impl Held {
+impl HeldCiphertext {
     fn new(tally: &Arc<Mutex<Tally>>, depth: usize) -> Self {
         let mut counts = tally.lock().unwrap_or_else(PoisonError::into_inner);
         *counts.now.entry(depth).or_default() += 1;
@@ -213,13 +213,13 @@ impl Held {
     }
 }
 
-impl Clone for Held {
+impl Clone for HeldCiphertext {
     fn clone(&self) -> Self {
         Self::new(&self.tally, self.depth)
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldCiphertext {
     fn drop(&mut self) {
         let mut counts = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
         counts.all_now -= 1;
@@ -267,7 +267,7 @@ impl<T> Recorder<T> {
         let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
         terms.most = terms.most.max(shape.terms);
         drop(terms);
-        Blank { shape, _held: Held::new(&self.held, shape.depth) }
+        Blank { shape, _held: HeldCiphertext::new(&self.held, shape.depth) }
     }
 
     fn lock(&self) -> MutexGuard<'_, CircuitUsage> {

@@ -38,7 +38,7 @@ pub(super) struct Tape<'a, E: SlotEvaluator> {
     /// Where the input lies.
     range: Range,
     /// The input, then every operation; none where no errors are estimated.
-    steps: Vec<Step<E::Estimate>>,
+    steps: Vec<TapeStep<E::Estimate>>,
 }
 
 /// The result of a step.
@@ -49,7 +49,7 @@ pub(super) struct Value<E: SlotEvaluator> {
 }
 
 /// The record of a result.
-struct Step<T> {
+struct TapeStep<T> {
     /// Its operands, apart from constants.
     terms: Vec<Term>,
     /// In clear, at the points.
@@ -83,7 +83,7 @@ impl<'a, E: SlotEvaluator> Tape<'a, E> {
         tape.range = range;
         let (x, error) = ev.split_error(x);
         let (values, magnitude) = (tape.points.clone(), range.magnitude());
-        tape.steps.push(Step { terms: Vec::new(), values, magnitude, worst, error });
+        tape.steps.push(TapeStep { terms: Vec::new(), values, magnitude, worst, error });
         (tape, Value { ciphertext: x, step: 0 })
     }
 
@@ -220,7 +220,7 @@ impl<'a, E: SlotEvaluator> Tape<'a, E> {
         worst += self.ev.bounds(&result).map_or(0.0, |bounds| bounds.error);
         let magnitude = range.magnitude();
         let (ciphertext, error) = self.ev.split_error(result);
-        self.steps.push(Step { terms, values, magnitude, worst, error });
+        self.steps.push(TapeStep { terms, values, magnitude, worst, error });
         Value { ciphertext, step }
     }
 }

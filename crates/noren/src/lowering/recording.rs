@@ -30,7 +30,7 @@ pub(crate) struct Recording {
     /// The most ciphertexts that are added up.
     pub(crate) terms: Terms,
     /// The operations of each node that has some.
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<NodeWork>,
     /// The values that are decided.
     pub(crate) decided: usize,
     /// The ciphertexts of these, whose switches count as bootstraps.
@@ -39,7 +39,7 @@ pub(crate) struct Recording {
 
 /// The work of one node.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Step {
+pub(crate) struct NodeWork {
     /// The node.
     pub(crate) node: usize,
     /// Levels that are used up after it.
@@ -128,7 +128,7 @@ impl Run<'_> {
         source: &mut dyn Source<E::Ciphertext>,
         depth: impl Fn(&E::Ciphertext) -> usize,
         done: impl Fn() -> (Counts, usize),
-    ) -> Result<(Vec<Step>, Vec<Layout>)> {
+    ) -> Result<(Vec<NodeWork>, Vec<Layout>)> {
         let (mut steps, mut before) = (Vec::new(), (Counts::default(), 0));
         // As on a server, which encodes a matrix once.
         let kept = KeptBy::<E>::default();
@@ -138,7 +138,7 @@ impl Run<'_> {
             let after = done();
             let depth = parts.iter().map(&depth).max().unwrap_or(0);
             let counts = difference(after.0, before.0);
-            steps.push(Step { node, depth, ciphertexts: parts.len(), counts, bootstraps: after.1 - before.1 });
+            steps.push(NodeWork { node, depth, ciphertexts: parts.len(), counts, bootstraps: after.1 - before.1 });
             before = after;
         })?;
         Ok((steps, outputs.into_iter().map(|output| output.layout).collect()))

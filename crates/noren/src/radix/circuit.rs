@@ -34,7 +34,7 @@ impl Function {
 
 /// Functions of a value, for one bootstrap where a table has room for them.
 #[derive(Debug, Clone)]
-pub(super) struct Step {
+pub(super) struct LookupStep {
     /// Where they are looked up.
     pub operand: Value,
     /// Each with the wire that holds its value.
@@ -55,7 +55,7 @@ pub struct Cost {
 /// Lookups in the order in which they are made.
 pub(super) struct Schedule {
     /// The lookups of each round.
-    pub rounds: Vec<Vec<Step>>,
+    pub rounds: Vec<Vec<LookupStep>>,
     /// The last round that needs each wire; results are needed after all.
     pub last_uses: Vec<usize>,
     /// Their cost.
@@ -78,7 +78,7 @@ pub enum Shape {
 pub(super) struct Circuit {
     shape: Shape,
     wires: usize,
-    steps: Vec<Step>,
+    steps: Vec<LookupStep>,
     /// The step of each sum.
     by_operand: HashMap<(Vec<(Wire, i64)>, i64), usize>,
 }
@@ -155,7 +155,7 @@ impl Circuit {
     fn wire(&mut self, operand: &Value, function: Function) -> Wire {
         let key = (operand.terms().to_vec(), operand.offset());
         let step = *self.by_operand.entry(key).or_insert_with(|| {
-            self.steps.push(Step { operand: operand.clone(), functions: Vec::new() });
+            self.steps.push(LookupStep { operand: operand.clone(), functions: Vec::new() });
             self.steps.len() - 1
         });
         let functions = &mut self.steps[step].functions;
@@ -168,13 +168,13 @@ impl Circuit {
     }
 
     /// The lookups that these values need, round by round, with the functions that they need.
-    pub fn rounds(&self, outputs: &[Value]) -> Vec<Vec<Step>> {
+    pub fn rounds(&self, outputs: &[Value]) -> Vec<Vec<LookupStep>> {
         let mut needed = vec![false; self.wires];
         let mark = |value: &Value, needed: &mut Vec<bool>| {
             value.terms().iter().for_each(|&(wire, _)| needed[wire] = true);
         };
         outputs.iter().for_each(|output| mark(output, &mut needed));
-        let mut rounds: Vec<Vec<Step>> = Vec::new();
+        let mut rounds: Vec<Vec<LookupStep>> = Vec::new();
         // The wires of a sum are older than its step, whenever functions came to that.
         for step in self.steps.iter().rev() {
             let functions = step.functions.iter().copied().filter(|&(_, wire)| needed[wire]);
@@ -192,7 +192,7 @@ impl Circuit {
             let shared = (ROOM / (step.operand.most() as usize + 1)).max(1);
             let bootstraps = tables.chunks(shared).chain(carries.chunks(1));
             rounds[round]
-                .extend(bootstraps.map(|part| Step { operand: step.operand.clone(), functions: part.to_vec() }));
+                .extend(bootstraps.map(|part| LookupStep { operand: step.operand.clone(), functions: part.to_vec() }));
         }
         // A sum whose last terms cancelled seems to wait longer than it does.
         rounds.retain(|round| !round.is_empty());
@@ -203,7 +203,7 @@ impl Circuit {
     pub fn schedule(&self, outputs: &[Value]) -> Schedule {
         let rounds = self.rounds(outputs);
         let last_uses = self.last_uses(&rounds, outputs);
-        let results = |step: &Step| step.functions.len();
+        let results = |step: &LookupStep| step.functions.len();
         let (mut held, mut most) = (0, 0);
         // The wires that each round is the last one to need; operands are not counted.
         let mut freed = vec![0; rounds.len()];
@@ -231,7 +231,7 @@ impl Circuit {
     }
 
     /// The last round that needs each wire; results are needed after all.
-    fn last_uses(&self, rounds: &[Vec<Step>], outputs: &[Value]) -> Vec<usize> {
+    fn last_uses(&self, rounds: &[Vec<LookupStep>], outputs: &[Value]) -> Vec<usize> {
         let mut last = vec![0; self.wires];
         for (number, steps) in rounds.iter().enumerate() {
             let operands = steps.iter().flat_map(|step| step.operand.terms());

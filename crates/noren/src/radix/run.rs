@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use noren_ring::interrupt::{self, Steps};
 use noren_rlwe::error::Result;
 
-use crate::radix::circuit::{Circuit, Cost, Function, ROOM, Schedule, Step};
+use crate::radix::circuit::{Circuit, Cost, Function, LookupStep, ROOM, Schedule};
 use crate::radix::value::Value;
 use crate::schemes::tfhe::parts::{WORKING_SET, elements_that_fill, parts};
 use crate::schemes::tfhe::{Ciphertext, Evaluator, Lookup};
@@ -88,7 +88,7 @@ impl Runner {
     }
 
     /// The functions of a step as a table.
-    fn lookup(&self, step: &Step) -> Result<Arc<Lookup>> {
+    fn lookup(&self, step: &LookupStep) -> Result<Arc<Lookup>> {
         let functions: Vec<Function> = step.functions.iter().map(|&(function, _)| function).collect();
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(lookup) = tables.get(&functions) {

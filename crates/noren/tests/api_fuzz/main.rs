@@ -20,12 +20,12 @@ use noren::bfv::Bfv;
 use noren::bgv::Bgv;
 
 use crate::integers::Exact;
-use crate::program::{Report, run_case};
+use crate::program::{CaseReport, run_case};
 use crate::radix::run_radix;
 use crate::reals::Reals;
 
 /// How a scheme runs the case of a seed.
-type Run = fn(u64) -> Report;
+type Run = fn(u64) -> CaseReport;
 
 const SCHEMES: [(&str, Run); 4] = [
     ("ckks", |seed| run_case::<Reals>("ckks", seed)),
@@ -44,7 +44,7 @@ struct Statistics {
 }
 
 impl Statistics {
-    fn add(&mut self, report: Report) {
+    fn add(&mut self, report: CaseReport) {
         self.cases += 1;
         for (name, right) in report.calls {
             let counts = self.calls.entry(name).or_default();

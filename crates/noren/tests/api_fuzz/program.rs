@@ -48,7 +48,7 @@ type Pool<W> = BTreeMap<usize, (Ciphertext<W>, Values<W>)>;
 
 /// What a case did.
 #[derive(Default)]
-pub struct Report {
+pub struct CaseReport {
     /// Each call, and whether it was right.
     pub calls: Vec<(&'static str, bool)>,
     pub worst: f64,
@@ -57,7 +57,7 @@ pub struct Report {
 
 /// A call: its number, its name and the numbers of the calls that made its operands.
 #[derive(Clone, Copy)]
-struct Step(usize, &'static str, [usize; 3]);
+struct Call(usize, &'static str, [usize; 3]);
 
 /// What must come out of a call: values, or an error.
 enum Truth<W: World> {
@@ -104,11 +104,11 @@ const NAMES: [&str; 34] = [
 ];
 
 /// Runs the case of a seed; a failing program is cut down to the calls that it needs.
-pub fn run_case<W: World>(name: &str, seed: u64) -> Report {
-    let mut steps = Vec::new();
-    let mut report = run::<W>(name, seed, None, &mut steps);
+pub fn run_case<W: World>(name: &str, seed: u64) -> CaseReport {
+    let mut calls = Vec::new();
+    let mut report = run::<W>(name, seed, None, &mut calls);
     if report.finding.is_some() {
-        let fewer = needed(&steps);
+        let fewer = needed(&calls);
         let mut again = Vec::new();
         let shorter = run::<W>(name, seed, Some(&fewer), &mut again);
         if shorter.finding.is_some() {
@@ -118,45 +118,45 @@ pub fn run_case<W: World>(name: &str, seed: u64) -> Report {
     report
 }
 
-/// The last step, and those that it needs.
-fn needed(steps: &[Step]) -> Vec<Step> {
-    let mut wanted: Vec<usize> = steps.last().map(|step| step.0).into_iter().collect();
-    let mut found: Vec<Step> = Vec::new();
-    for step in steps.iter().rev() {
-        if wanted.contains(&step.0) {
-            wanted.extend(step.2);
-            found.insert(0, *step);
+/// The last call, and those that it needs.
+fn needed(calls: &[Call]) -> Vec<Call> {
+    let mut wanted: Vec<usize> = calls.last().map(|call| call.0).into_iter().collect();
+    let mut found: Vec<Call> = Vec::new();
+    for call in calls.iter().rev() {
+        if wanted.contains(&call.0) {
+            wanted.extend(call.2);
+            found.insert(0, *call);
         }
     }
     found
 }
 
-fn run<W: World>(name: &str, seed: u64, replay: Option<&[Step]>, steps: &mut Vec<Step>) -> Report {
-    let mut report = Report::default();
+fn run<W: World>(name: &str, seed: u64, replay: Option<&[Call]>, calls: &mut Vec<Call>) -> CaseReport {
+    let mut report = CaseReport::default();
     let (world, made) = W::new(&mut Draw::new(seed, 0));
     let mut text = vec![made];
     let mut pool: Pool<W> = BTreeMap::new();
     let mut choices = Draw::new(seed, 1);
-    let count = replay.map_or_else(|| 6 + choices.below(12), <[Step]>::len);
+    let count = replay.map_or_else(|| 6 + choices.below(12), <[Call]>::len);
     for position in 0..count {
-        let step = match replay {
+        let call = match replay {
             Some(replay) => replay[position],
             None => {
                 let name = if position < 2 { "encrypt" } else { NAMES[choices.below(NAMES.len())] };
                 let made: Vec<usize> = pool.keys().copied().collect();
                 let mut pick = || if made.is_empty() { usize::MAX } else { made[choices.below(made.len())] };
-                Step(position, name, [pick(), pick(), pick()])
+                Call(position, name, [pick(), pick(), pick()])
             }
         };
-        let encrypts = step.1 == "encrypt";
-        if !encrypts && step.2.iter().any(|id| !pool.contains_key(id)) {
+        let encrypts = call.1 == "encrypt";
+        if !encrypts && call.2.iter().any(|id| !pool.contains_key(id)) {
             continue;
         }
-        let step = if encrypts { Step(step.0, step.1, [usize::MAX; 3]) } else { step };
-        steps.push(step);
-        text.push(format!("  v{} = {} {:?}", step.0, step.1, step.2.map(|id| format!("v{id}"))));
-        let mut draw = Draw::new(seed, 2 + step.0 as u64);
-        let outcome = catch_unwind(AssertUnwindSafe(|| call(&world, step, &pool, &mut draw)));
+        let call = if encrypts { Call(call.0, call.1, [usize::MAX; 3]) } else { call };
+        calls.push(call);
+        text.push(format!("  v{} = {} {:?}", call.0, call.1, call.2.map(|id| format!("v{id}"))));
+        let mut draw = Draw::new(seed, 2 + call.0 as u64);
+        let outcome = catch_unwind(AssertUnwindSafe(|| perform(&world, call, &pool, &mut draw)));
         let failed = match outcome {
             Err(panic) => {
                 let words = panic.downcast_ref::<String>().cloned();
@@ -164,17 +164,17 @@ fn run<W: World>(name: &str, seed: u64, replay: Option<&[Step]>, steps: &mut Vec
                 Some(format!("a panic: {}", words.unwrap_or_default()))
             }
             Ok((Err(error), _)) => {
-                report.calls.push((step.1, false));
+                report.calls.push((call.1, false));
                 error.to_string().is_empty().then(|| "an error without words".to_owned())
             }
             Ok((Ok(_), Truth::Refused)) => Some("a mistake was not refused".to_owned()),
             Ok((Ok(found), Truth::Values(truth))) => {
-                report.calls.push((step.1, true));
+                report.calls.push((call.1, true));
                 let checked = catch_unwind(AssertUnwindSafe(|| world.check(&found, &truth)));
                 match checked.unwrap_or_else(|_| Err("a panic while decrypting".to_owned())) {
                     Ok(ratio) => {
                         report.worst = report.worst.max(ratio);
-                        pool.insert(step.0, (found, truth));
+                        pool.insert(call.0, (found, truth));
                         None
                     }
                     Err(wrong) => Some(wrong),
@@ -183,7 +183,7 @@ fn run<W: World>(name: &str, seed: u64, replay: Option<&[Step]>, steps: &mut Vec
         };
         if let Some(failed) = failed {
             let program = text.join("\n");
-            report.finding = Some(format!("FINDING in {name}:{seed}, {}: {failed}\n{program}", step.1));
+            report.finding = Some(format!("FINDING in {name}:{seed}, {}: {failed}\n{program}", call.1));
             break;
         }
     }
@@ -191,17 +191,17 @@ fn run<W: World>(name: &str, seed: u64, replay: Option<&[Step]>, steps: &mut Vec
 }
 
 /// One call, and what must come out of it.
-fn call<W: World>(w: &W, step: Step, pool: &Pool<W>, draw: &mut Draw) -> (Result<Ciphertext<W>>, Truth<W>) {
+fn perform<W: World>(w: &W, call: Call, pool: &Pool<W>, draw: &mut Draw) -> (Result<Ciphertext<W>>, Truth<W>) {
     let ev = w.ev();
     let slots = w.slots();
     let vector = |draw: &mut Draw| (0..slots).map(|_| w.number(draw)).collect::<Values<W>>();
-    if step.1 == "encrypt" {
+    if call.1 == "encrypt" {
         let mut values = vector(draw);
         let count = if draw.chance(3) { draw.below(slots) + 1 } else { slots };
         values[count..].fill(W::Number::ZERO);
         return (w.encrypt(&values, draw), Truth::Values(values));
     }
-    let [(x, a), (y, b), (z, c)] = step.2.map(|id| &pool[&id]);
+    let [(x, a), (y, b), (z, c)] = call.2.map(|id| &pool[&id]);
     let each = |p: &[W::Number], q: &[W::Number], op: &dyn Fn(W::Number, W::Number) -> W::Number| -> Values<W> {
         p.iter().zip(q).map(|(&p, &q)| op(p, q)).collect()
     };
@@ -217,7 +217,7 @@ fn call<W: World>(w: &W, step: Step, pool: &Pool<W>, draw: &mut Draw) -> (Result
         _ if w.rotations().is_empty() => 0,
         _ => w.rotations()[draw.below(w.rotations().len())],
     };
-    match step.1 {
+    match call.1 {
         "add" => (ev.add(x, y), Truth::Values(plus(a, b))),
         "sub" => (ev.sub(x, y), Truth::Values(plus(a, &negative(b)))),
         "mul" => (ev.mul(x, y), Truth::Values(times(a, b))),
@@ -226,7 +226,7 @@ fn call<W: World>(w: &W, step: Step, pool: &Pool<W>, draw: &mut Draw) -> (Result
         "add_scalar" | "mul_scalar" => {
             let k = w.number(draw);
             let all = vec![k; slots];
-            if step.1 == "add_scalar" {
+            if call.1 == "add_scalar" {
                 return (ev.add_scalar(x, k), Truth::Values(plus(a, &all)));
             }
             (ev.mul_scalar(x, k), Truth::Values(times(a, &all)))
@@ -234,7 +234,7 @@ fn call<W: World>(w: &W, step: Step, pool: &Pool<W>, draw: &mut Draw) -> (Result
         "add_plain" | "mul_plain" => {
             let values = vector(draw);
             let plain = ev.encode_for(&values, x);
-            if step.1 == "add_plain" {
+            if call.1 == "add_plain" {
                 return (plain.and_then(|p| ev.add_plain(x, &p)), Truth::Values(plus(a, &values)));
             }
             (plain.and_then(|p| ev.mul_plain(x, &p)), Truth::Values(times(a, &values)))

@@ -9,7 +9,7 @@ use noren::tfhe::{Context, Decryptor, Encryptor, Keys, Preset};
 use noren::{Seed, tfhe};
 
 use crate::draw::Draw;
-use crate::program::Report;
+use crate::program::CaseReport;
 
 /// A set without security, and two secrets.
 struct World {
@@ -32,9 +32,9 @@ static WORLD: LazyLock<World> = LazyLock::new(|| {
 type Vector = (Vec<Integer>, Vec<u64>);
 
 /// Runs the case of a seed: one width, one batch, some calls on what there is.
-pub fn run_radix(seed: u64) -> Report {
+pub fn run_radix(seed: u64) -> CaseReport {
     let world = &*WORLD;
-    let mut report = Report::default();
+    let mut report = CaseReport::default();
     let mut draw = Draw::new(seed, 0);
     let bits = draw.one(&[2, 4, 6, 8, 8, 10, 16]);
     let count = 1 + draw.below(4);

@@ -2,13 +2,13 @@
 
 use crate::compare::data::Data;
 use crate::compare::published::published;
-use crate::compare::report::{Block, Report, Section};
+use crate::compare::report::{Block, ComparisonReport, Section};
 use crate::compare::sections::{chains, clients, conclusions, reductions, samples};
 use crate::compare::select::{bytes, title};
 use crate::describe::words::count;
 
 /// The report of a comparison.
-pub(in crate::compare) fn report(data: &Data) -> Report {
+pub(in crate::compare) fn report(data: &Data) -> ComparisonReport {
     let sections = vec![
         conclusions::section(data),
         chains::section(data),
@@ -18,7 +18,7 @@ pub(in crate::compare) fn report(data: &Data) -> Report {
         clients::section(data),
         method(data),
     ];
-    Report {
+    ComparisonReport {
         title: "Schemes and libraries for computing on encrypted numbers".to_owned(),
         facts: facts(data),
         sections,

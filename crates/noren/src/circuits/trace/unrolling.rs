@@ -33,12 +33,12 @@ use crate::schemes::slots::SlotEvaluator;
 /// first chunks are the shorter ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unrolling {
-    steps: Vec<Step>,
+    steps: Vec<SumStep>,
 }
 
 /// How a sum of some terms becomes one of more terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Step {
+enum SumStep {
     /// `S + sum rot(S, r)`: the terms times a power of two.
     Multiply(Vec<isize>),
     /// `x + rot(S, r)`: one term more.
@@ -84,12 +84,12 @@ impl Unrolling {
         let mut bits = most;
         for (length, pieces) in runs.into_iter().zip(pieces) {
             for size in chunks(length, pieces) {
-                sum.steps.push(Step::Multiply((1..1 << size).map(|t| t * reached).collect()));
+                sum.steps.push(SumStep::Multiply((1..1 << size).map(|t| t * reached).collect()));
                 reached <<= size;
             }
             bits -= length;
             if count >> bits & 1 == 1 {
-                sum.steps.push(Step::Append(stride));
+                sum.steps.push(SumStep::Append(stride));
                 reached += stride;
             }
         }
@@ -150,13 +150,13 @@ impl Unrolling {
     /// The number of steps that [`unrolled`](Self::unrolled) makes this sum of.
     #[must_use]
     pub fn steps(&self) -> usize {
-        self.steps.iter().filter(|step| matches!(step, Step::Multiply(_))).count()
+        self.steps.iter().filter(|step| matches!(step, SumStep::Multiply(_))).count()
     }
 
     /// The rotations for which [`apply`](Self::apply) needs keys, each once, in ascending order.
     #[must_use]
     pub fn rotations(&self) -> Vec<isize> {
-        let all: BTreeSet<isize> = self.steps.iter().flat_map(Step::rotations).copied().collect();
+        let all: BTreeSet<isize> = self.steps.iter().flat_map(SumStep::rotations).copied().collect();
         all.into_iter().collect()
     }
 
@@ -174,8 +174,8 @@ impl Unrolling {
     }
 
     /// The steps that take a sum each, together where they follow one another.
-    fn rows(&self) -> impl Iterator<Item = &[Step]> {
-        self.steps.chunk_by(|a, b| matches!((a, b), (Step::Multiply(_), Step::Multiply(_))))
+    fn rows(&self) -> impl Iterator<Item = &[SumStep]> {
+        self.steps.chunk_by(|a, b| matches!((a, b), (SumStep::Multiply(_), SumStep::Multiply(_))))
     }
 
     /// The sum; no level.
@@ -185,13 +185,13 @@ impl Unrolling {
     pub fn apply<E: SlotEvaluator>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
         ev.check_rotations(x, &self.rotations())?;
         self.rows().try_fold(x.clone(), |sum, row| match row {
-            [Step::Append(stride)] => ev.add(x, &ev.rotate(&sum, *stride)?),
-            row => ev.sum_rotations_in_turn(&sum, &row.iter().map(Step::rotations).collect::<Vec<_>>()),
+            [SumStep::Append(stride)] => ev.add(x, &ev.rotate(&sum, *stride)?),
+            row => ev.sum_rotations_in_turn(&sum, &row.iter().map(SumStep::rotations).collect::<Vec<_>>()),
         })
     }
 }
 
-impl Step {
+impl SumStep {
     fn rotations(&self) -> &[isize] {
         match self {
             Self::Multiply(rotations) => rotations,

@@ -251,12 +251,12 @@ impl<'a> Residues<'a> {
 
 /// Which automorphisms are baby steps, and which giant steps.
 struct Plan {
-    babies: Vec<Step>,
-    giants: Vec<Step>,
+    babies: Vec<Automorphism>,
+    giants: Vec<Automorphism>,
 }
 
 /// An automorphism: how far it moves slots along each dimension, and after these its power of the Frobenius automorphism.
-struct Step {
+struct Automorphism {
     offsets: Vec<isize>,
     exponent: u32,
 }
@@ -292,7 +292,7 @@ impl Plan {
         let (choice, size) = choices.min_by_key(cost).expect("there is a choice");
         let steps = |giant: bool, along: &[isize]| {
             let all = goes(choice, giant).fold(vec![vec![0; axes.len()]], |steps, i| product(&steps, i, &axes[i]));
-            let step = |offsets: Vec<isize>| Step { exponent: grid.offset(&offsets), offsets };
+            let step = |offsets: Vec<isize>| Automorphism { exponent: grid.offset(&offsets), offsets };
             product(&all, cut, along).into_iter().map(step).collect()
         };
         let [babies, giants] = along(size);

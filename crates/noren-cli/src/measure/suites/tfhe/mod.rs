@@ -1,8 +1,8 @@
 //! The suite `tfhe`: keys, gates and bootstraps, one by one and in batches, and integers.
 
 mod integers;
+mod measurement;
 mod samples;
-mod step;
 mod workload;
 
 use clap::Args;
@@ -11,7 +11,7 @@ use noren::tfhe::Context;
 use crate::failure::Failure;
 use crate::machine;
 use crate::measure::run::{After, Run};
-use crate::measure::suites::tfhe::step::Step;
+use crate::measure::suites::tfhe::measurement::Measurement;
 use crate::measure::suites::tfhe::workload::Workload;
 
 /// How many ciphertexts are bootstrapped together.
@@ -48,12 +48,12 @@ fn measure(run: &Run<'_>, workload: &Workload, batches: &[usize]) -> Result<(), 
     for &threads in run.threads {
         machine::reset_peak_rss();
         let context = Context::with_threads(workload.parameters()?, Some(threads))?;
-        let step = Step { run, workload, context, threads };
+        let measurement = Measurement { run, workload, context, threads };
         match workload {
-            Workload::Samples(_) => samples::run(&step, batches)?,
-            Workload::Client(_) => samples::client(&step)?,
-            Workload::Integers(bits) => integers::run(&step, *bits)?,
-            Workload::Table => integers::table(&step)?,
+            Workload::Samples(_) => samples::run(&measurement, batches)?,
+            Workload::Client(_) => samples::client(&measurement)?,
+            Workload::Integers(bits) => integers::run(&measurement, *bits)?,
+            Workload::Table => integers::table(&measurement)?,
         }
     }
     Ok(())

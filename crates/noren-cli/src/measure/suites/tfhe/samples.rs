@@ -6,33 +6,33 @@ use noren::tfhe::{Bit, Ciphertext, Context, Decryptor, Encoding, Encryptor, Eval
 use crate::failure::Failure;
 use crate::measure::judge::drop_result;
 use crate::measure::judge::seed;
-use crate::measure::suites::tfhe::step::Step;
+use crate::measure::suites::tfhe::measurement::Measurement;
 use crate::measure::timing::with_scratch_file;
 
 /// Keys once, then each operation, and bootstraps in batches.
-pub(super) fn run(step: &Step<'_>, batches: &[usize]) -> Result<(), Failure> {
-    let context = &step.context;
-    step.report("secret_key", 1, true, || {
+pub(super) fn run(measurement: &Measurement<'_>, batches: &[usize]) -> Result<(), Failure> {
+    let context = &measurement.context;
+    measurement.report("secret_key", 1, true, || {
         drop_result(context.secret_key(&seed(0)));
         Ok(())
     })?;
     let keys = context.generate_keys(seed(0))?;
     let generate = || context.generate_keys(seed(0)).map(drop_result);
-    step.report_with("server_key", 1, true, generate, |record| record.with("key_bytes", keys.server.bytes()))?;
+    measurement.report_with("server_key", 1, true, generate, |record| record.with("key_bytes", keys.server.bytes()))?;
     match context.parameters().encoding() {
-        Encoding::Bits => Sides::new(context, &keys)?.bits(step, batches),
-        Encoding::Integers { .. } => Sides::new(context, &keys)?.integers(step, batches),
+        Encoding::Bits => Sides::new(context, &keys)?.bits(measurement, batches),
+        Encoding::Integers { .. } => Sides::new(context, &keys)?.integers(measurement, batches),
     }
 }
 
 /// The file of keys that a client sends, written while they are made: what it holds meanwhile is what counts.
-pub(super) fn client(step: &Step<'_>) -> Result<(), Failure> {
-    let (context, seed) = (&step.context, seed(0));
+pub(super) fn client(measurement: &Measurement<'_>) -> Result<(), Failure> {
+    let (context, seed) = (&measurement.context, seed(0));
     let secret = context.secret_key(&seed);
     with_scratch_file(|path| {
         let file_bytes = context.write_compact_keys(&seed, &secret, path)?;
         let write = || context.write_compact_keys(&seed, &secret, path).map(drop_result);
-        step.report_with("client_keys", 1, true, write, |record| record.with("file_bytes", file_bytes))
+        measurement.report_with("client_keys", 1, true, write, |record| record.with("file_bytes", file_bytes))
     })
 }
 
@@ -52,17 +52,17 @@ impl<'a> Sides<'a> {
         })
     }
 
-    fn bits(&self, step: &Step<'_>, batches: &[usize]) -> Result<(), Failure> {
+    fn bits(&self, measurement: &Measurement<'_>, batches: &[usize]) -> Result<(), Failure> {
         let Self { encryptor, decryptor, evaluator } = self;
         let (yes, no) = (encryptor.encrypt_bit(true)?, encryptor.encrypt_bit(false)?);
         let right = decryptor.decrypt_bit(&yes)? && !decryptor.decrypt_bit(&no)?;
-        step.report("encrypt", 1, right, || encryptor.encrypt_bit(true).map(drop_result))?;
-        step.report("decrypt", 1, right, || decryptor.decrypt_bit(&yes).map(drop_result))?;
+        measurement.report("encrypt", 1, right, || encryptor.encrypt_bit(true).map(drop_result))?;
+        measurement.report("decrypt", 1, right, || decryptor.decrypt_bit(&yes).map(drop_result))?;
         let right = [(&yes, true), (&no, false)].into_iter().try_fold(true, |right, (choice, expected)| {
             let found = decryptor.decrypt_bit(&evaluator.mux(choice, &yes, &no)?)?;
             Ok::<_, Error>(right && found == expected)
         })?;
-        step.report("mux", 1, right, || evaluator.mux(&yes, &yes, &no).map(drop_result))?;
+        measurement.report("mux", 1, right, || evaluator.mux(&yes, &yes, &no).map(drop_result))?;
         let values = |i: usize| (i.is_multiple_of(2), i.is_multiple_of(3));
         for &batch in batches {
             let encrypt = |i| {
@@ -75,20 +75,20 @@ impl<'a> Sides<'a> {
                 let (a, b) = values(i);
                 Ok::<_, Error>(right && decryptor.decrypt_bit(bit)? != (a && b))
             })?;
-            step.report("gate", batch, right, || evaluator.gates(&gates).map(drop_result))?;
+            measurement.report("gate", batch, right, || evaluator.gates(&gates).map(drop_result))?;
         }
         Ok(())
     }
 
-    fn integers(&self, step: &Step<'_>, batches: &[usize]) -> Result<(), Failure> {
+    fn integers(&self, measurement: &Measurement<'_>, batches: &[usize]) -> Result<(), Failure> {
         let Self { encryptor, decryptor, evaluator } = self;
         let one = encryptor.encrypt(1)?;
         let right = decryptor.decrypt(&one)? == 1;
-        step.report("encrypt", 1, right, || encryptor.encrypt(1).map(drop_result))?;
-        step.report("decrypt", 1, right, || decryptor.decrypt(&one).map(drop_result))?;
-        let size = step.context.parameters().message_size();
+        measurement.report("encrypt", 1, right, || encryptor.encrypt(1).map(drop_result))?;
+        measurement.report("decrypt", 1, right, || decryptor.decrypt(&one).map(drop_result))?;
+        let size = measurement.context.parameters().message_size();
         let square = |x: u64| x * x % size;
-        let lookup = Lookup::new(&step.context, square)?;
+        let lookup = Lookup::new(&measurement.context, square)?;
         for &batch in batches {
             let inputs = (0..batch as u64).map(|i| encryptor.encrypt(i % size)).collect::<Result<Vec<_>, _>>()?;
             let inputs: Vec<&Ciphertext> = inputs.iter().collect();
@@ -97,7 +97,8 @@ impl<'a> Sides<'a> {
                 .iter()
                 .zip(0..)
                 .try_fold(true, |right, (y, i)| Ok::<_, Error>(right && decryptor.decrypt(y)? == square(i % size)))?;
-            step.report("bootstrap", batch, right, || evaluator.lookup_each(&inputs, &lookup).map(drop_result))?;
+            measurement
+                .report("bootstrap", batch, right, || evaluator.lookup_each(&inputs, &lookup).map(drop_result))?;
         }
         Ok(())
     }

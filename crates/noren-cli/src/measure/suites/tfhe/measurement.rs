@@ -1,4 +1,4 @@
-//! One workload with one number of threads.
+//! The measurement of one workload with one number of threads.
 
 use noren::Error;
 use noren::tfhe::Context;
@@ -9,15 +9,15 @@ use crate::measure::run::Run;
 use crate::measure::suites::tfhe::workload::Workload;
 use crate::measure::timing::{self, Timing};
 
-/// One workload with one number of threads.
-pub(super) struct Step<'a> {
+/// The measurement of one workload with one number of threads.
+pub(super) struct Measurement<'a> {
     pub(super) run: &'a Run<'a>,
     pub(super) workload: &'a Workload,
     pub(super) context: Context,
     pub(super) threads: usize,
 }
 
-impl Step<'_> {
+impl Measurement<'_> {
     /// Times a call that does `batch` operations, if its result is right, and reports the time of one.
     pub(super) fn report(
         &self,

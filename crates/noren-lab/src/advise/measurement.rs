@@ -1,4 +1,4 @@
-//! One candidate of a workload with one number of threads.
+//! The measurement of one candidate of a workload with one number of threads.
 
 use std::cell::Cell;
 
@@ -6,8 +6,8 @@ use noren::advisor::{Candidate, Workload};
 use noren_cli::measure::{Failure, Record, Run, Timing, drop_result, peak_rss, reset_peak_rss, time};
 use serde_json::json;
 
-/// One candidate that is measured.
-pub(super) struct Step<'a> {
+/// The measurement of one candidate.
+pub(super) struct Measurement<'a> {
     pub(super) run: &'a Run<'a>,
     pub(super) number: usize,
     pub(super) workload: &'a Workload,
@@ -19,7 +19,7 @@ pub(super) struct Step<'a> {
     pub(super) memory: Cell<Option<u64>>,
 }
 
-impl Step<'_> {
+impl Measurement<'_> {
     /// Runs the circuit once, for the memory that it takes.
     pub(super) fn first<T>(&self, run: impl FnOnce() -> noren::Result<T>) -> Result<T, Failure> {
         reset_peak_rss();
