@@ -38,7 +38,7 @@ pub(crate) struct Operations<'a> {
     pub(crate) swap_rows: bool,
 }
 
-/// Which keys are added where.
+/// An addition of evaluation keys to those in a directory.
 pub(crate) struct KeyAddition<'a> {
     /// The directory of the keys.
     pub(crate) out: &'a Path,

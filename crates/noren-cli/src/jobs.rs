@@ -1,4 +1,4 @@
-//! Jobs: what the verbs ask of the scheme of a key, and tables of what serves each kind of file.
+//! The jobs of `encrypt`, `decrypt` and `expand`, which the scheme of the key does: one function for each kind of file.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::progress;
 use crate::tables::dialect::Style;
 use crate::tables::numbers::Numbers;
 
-/// An encryption: the table, and for whom.
+/// The encryption of a table under a key.
 pub(crate) struct Encryption<'a> {
     pub(crate) key: &'a Path,
     /// The kind of the key.
@@ -25,44 +25,44 @@ pub(crate) struct Encryption<'a> {
     pub(crate) numbers: Numbers,
     /// The file of the largest absolute values of columns.
     pub(crate) bounds: Option<&'a Path>,
-    /// The exclusive bound of the numbers of each column, or of all columns; nothing for numbers that are not looked up.
+    /// The exclusive bound of the numbers of each column, or one of all; empty unless the numbers are arguments of lookups.
     pub(crate) domain: &'a [usize],
-    /// The exclusive bound of the numbers of another table, which are looked up together with these.
+    /// The exclusive bound of the numbers of the other table, where a lookup has its two arguments in two tables.
     pub(crate) beside: Option<usize>,
-    /// The types of the columns, or one for all.
+    /// The TFHE types of the columns, or one of all.
     pub(crate) types: &'a [Element],
     pub(crate) output: Output,
 }
 
-/// A decryption: the table, and how.
+/// The decryption of a table, and the form of its numbers.
 pub(crate) struct Decryption<'a> {
     pub(crate) key: &'a Path,
     pub(crate) input: &'a Path,
     pub(crate) output: Output,
     /// How numbers are written.
     pub(crate) style: Style,
-    /// Bits of rounded numbers, which may be handed on.
+    /// The bits that numbers are rounded to for release to others.
     pub(crate) release: Option<i32>,
-    /// How many tables are released in all.
+    /// The number of tables that are released in all.
     pub(crate) releases: u64,
     /// Bits of statistical security of all releases together.
     pub(crate) statistical_security: u32,
-    /// Exact integers from -t/2 to t/2.
+    /// Exact integers are written from -t/2 to t/2.
     pub(crate) signed: bool,
-    /// Numbers that may be wrong are written too.
+    /// Numbers are written whose errors may exceed their bounds.
     pub(crate) unchecked: bool,
-    /// Others may read exact integers.
+    /// The file of exact integers may be read by others.
     pub(crate) public: bool,
 }
 
-/// An expansion of keys into a file that is mapped.
+/// The expansion of keys into a file that is mapped.
 pub(crate) struct Expansion<'a> {
     pub(crate) input: &'a Path,
     pub(crate) output: &'a Path,
     pub(crate) force: &'a Force,
 }
 
-/// A file of expanded keys.
+/// The file of expanded keys.
 #[derive(Serialize)]
 struct ExpansionReport {
     path: PathBuf,
@@ -98,7 +98,7 @@ pub(crate) fn of_kind<T: Copy>(table: &[(Kind, T)], kind: Kind) -> Option<T> {
 }
 
 impl Encryption<'_> {
-    /// Refuses types of columns, which keys of TFHE alone take.
+    /// Refuses types of columns: only keys of TFHE take them.
     pub(crate) fn refuse_types(&self) -> Result<(), Failure> {
         if self.types.is_empty() {
             return Ok(());
@@ -109,7 +109,7 @@ impl Encryption<'_> {
 }
 
 impl Decryption<'_> {
-    /// Who may read exact integers.
+    /// The readers that a file of exact integers allows.
     pub(crate) fn access_to_integers(&self) -> Access {
         if self.public { Access::Default } else { Access::Owner }
     }

@@ -23,7 +23,7 @@
 //! | `bounds` | the largest values that columns can have, from files |
 //! | `files` | noren's own files |
 //! | `outputs` | which outputs may be written |
-//! | `jobs` | what `encrypt`, `decrypt` and `expand` ask of the scheme of a key |
+//! | `jobs` | the jobs of `encrypt`, `decrypt` and `expand`, which the scheme of the key does |
 //! | `seeds` | seeds of the system |
 //! | `inputs` | what all verbs ask of the files that they read |
 //! | `takes` | the files of noren that arguments of verbs take |

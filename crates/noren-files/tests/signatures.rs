@@ -100,7 +100,7 @@ fn no_changed_signature_is_verified_nor_one_of_another_file_name_or_signer() {
         fs::write(path_of(&path), &signature[..length]).expect("writable");
         assert!(verify(&path, &key.signer()).is_err(), "{length} bytes");
     }
-    // What nobody has signed may be anything.
+    // The untrusted comment is not signed, and may be anything.
     fs::write(path_of(&path), text.replacen("signature by key", "Signed by", 1)).expect("writable");
     verify(&path, &key.signer()).expect("the same signature");
     // The signature of another file, and another file with its signature.
@@ -287,7 +287,7 @@ fn a_signature_says_what_a_container_is_for() {
         matches!(&refused, Reason::Purpose { what: "owner", needed, .. } if *needed == theirs.to_hex()),
         "{refused}"
     );
-    // What belongs to nobody serves all, but for secret keys; what is no container is of no kind.
+    // Objects without an owner serve all owners, but for secret keys; files that are no containers have no kind.
     for (content, serves) in [
         (container(Kind::CKKS_PARAMETERS, None), true),
         (container(Kind::CKKS_SECRET_KEY, None), false),

@@ -1,4 +1,4 @@
-//! What narrower words would gain: Horner's rule in `f32` beside `f64`, residues of 30 bits in words of 32 beside 50 bits in 64.
+//! The gain of narrower words: Horner's rule in `f32` beside `f64`, residues of 30 bits in words of 32 beside 50 bits in 64.
 //!
 //! `RUSTFLAGS="-C target-cpu=native" cargo run --release -p noren-math --example narrow_times --target-dir target/native`.
 //!

@@ -17,7 +17,7 @@ fn main() -> ExitCode {
 }
 
 fn example() -> Result<(), noren::Error> {
-    // What the computation needs decides the parameters: two multiplications after each other, at 128-bit security.
+    // The needs of the computation decide the parameters: two multiplications after each other, at 128-bit security.
     let requirements = Requirements { depth: 2, precision_bits: 15.0, slots: 1024, ..Requirements::default() };
     let parameters = Parameters::for_requirements(&requirements)?;
     println!(

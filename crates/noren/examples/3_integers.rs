@@ -21,7 +21,7 @@ fn main() -> ExitCode {
 }
 
 fn example() -> Result<(), noren::Error> {
-    // What the computation needs decides the parameters, at 128-bit security.
+    // The needs of the computation decide the parameters, at 128-bit security.
     let requirements = Requirements {
         depth: SQUARINGS,
         plaintext_modulus: MODULUS,

@@ -27,7 +27,7 @@ fn prime(world: &World, level: usize) -> u64 {
     world.context.parameters().rlwe().q()[level]
 }
 
-/// What a product of two scales is after rescaling from this level.
+/// The scale of a product of two scales after rescaling from this level.
 fn below(world: &World, level: usize, a: &Scale, b: &Scale) -> Scale {
     a.mul(b).div_u64(prime(world, level))
 }

@@ -200,7 +200,7 @@ fn products_with_themselves_are_not_negative() {
     assert_eq!(square.estimate().range().interval(), Some([0.0, 2.25]));
     let again = world.evaluator.square(&x).expect("a level");
     assert_eq!(square.to_bytes(&world.context, Form::Raw), again.to_bytes(&world.context, Form::Raw));
-    // What has the same values is not the same.
+    // A ciphertext of the same values is another one.
     let other = world.evaluator.mul(&x, &world.evaluator.neg(&x).expect("its key")).expect("a level");
     assert_eq!(other.estimate().range().interval(), Some([-2.25, 2.25]));
 }

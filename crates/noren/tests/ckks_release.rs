@@ -101,7 +101,7 @@ fn releases_are_counted() {
     assert_eq!((releases.made(), releases.planned()), (3, 3));
     let refused = decryptor.decrypt_for_release(&xs[3], -10, &mut releases);
     assert!(matches!(refused, Err(Error::Parameters { name: "releases", .. })), "{refused:?}");
-    // What is refused does not count.
+    // A refused release does not count.
     let mut fresh = one();
     assert!(decryptor.decrypt_for_release(&xs[0], 60, &mut fresh).is_err() && fresh.made() == 0);
 }

@@ -13,7 +13,7 @@ const SLOTS: usize = 64;
 /// of a product that do not share their errors, and one for the sum of both.
 const SLACK: f64 = 3.0;
 
-/// What a chain of products states and achieves, in bits.
+/// The precision that a chain of products states and achieves, in bits.
 struct Outcome {
     stated: f64,
     achieved: f64,

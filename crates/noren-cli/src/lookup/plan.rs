@@ -19,7 +19,7 @@ use crate::takes;
 /// Options of a plan for lookups.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlanOptions<'a> {
-    /// What x and y are below.
+    /// The exclusive bounds of x and y.
     pub(crate) domain: [usize; 2],
     /// The file of the parameters, unless they are those of [`parameters_spec`].
     pub(crate) parameters: Option<&'a Path>,

@@ -23,7 +23,7 @@ pub struct Run<'a> {
     wrong: Mutex<Vec<String>>,
 }
 
-/// What is done after each step of a suite, with the options by which other programs measure the same step.
+/// The call after each step of a suite, with the options by which other programs measure the same step.
 pub type After<'a> = dyn FnMut(&[(&str, &str)]) -> Result<(), Failure> + 'a;
 
 impl<'a> Run<'a> {

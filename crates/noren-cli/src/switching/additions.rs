@@ -22,7 +22,7 @@ use crate::switching::keys::{FILES, write};
 use crate::switching::plan::{PlanOptions, PlanReport};
 use crate::takes;
 
-/// Which keys are added where.
+/// An addition of switching keys to those in a directory.
 pub(crate) struct KeyAddition<'a> {
     /// The directory of the keys.
     pub(crate) out: &'a Path,

@@ -17,7 +17,7 @@ impl Decimal {
     /// The number in a text: digits, at most one point, and an exponent. Nothing for a text that is no number.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let nearest: f64 = text.parse().ok()?;
-        // What is nearest to a whole number is whole.
+        // The nearest number to a whole one is whole.
         if !nearest.is_finite() || nearest.fract() != 0.0 {
             return Some(Self::Nearest(nearest));
         }

@@ -17,7 +17,7 @@ pub(crate) struct Numbers {
     pub(crate) names: Vec<String>,
     /// The numbers, row after row.
     pub(crate) entries: Vec<f64>,
-    /// What the entries of these positions, ascending, stand for, where floating point does not say it.
+    /// The entries that floating point has rounded, or may have, with their positions, ascending.
     pub(crate) exact: Vec<(usize, Exact)>,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Given<'a> {
     pub(crate) header: bool,
     /// The value where the formula has none.
     pub(crate) undefined: Option<u64>,
-    /// What values are; as the first operand if nothing is said.
+    /// The type of values; that of the first operand if none is given.
     pub(crate) output: Option<Element>,
 }
 

@@ -32,7 +32,7 @@ fn keys_for_another_program_are_added() {
     for (name, before) in ["secret.key", "public.key"].iter().zip(&before) {
         assert_eq!(&sandbox.read(&format!("keys/{name}")), before);
     }
-    // What was encrypted before is computed with, by the old keys and the new.
+    // The old keys and the new compute with tables that were encrypted before.
     sandbox.done(&products);
     sandbox.done(&["eval", "mean", "--keys", "keys/eval.keys", "table.ct", "-o", "again.ct"]);
     for (file, row, expected) in [

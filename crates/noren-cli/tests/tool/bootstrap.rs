@@ -72,7 +72,7 @@ fn keys_are_made_inspected_and_expanded() {
         assert!(list.iter().any(|key| key["kind"].as_str().is_some_and(|found| found.starts_with(kind))), "{kind}");
     }
     assert!(list.iter().any(|key| key["kind"].as_str().is_some_and(|kind| kind.ends_with("of slot to coefficient"))));
-    // What a run that was killed has left is cleared up.
+    // Files that a killed run has left are removed.
     let left = sandbox.path("keys/.bootstrap.mapped.1-0.tmp");
     fs::write(&left, "half").expect("writable");
     sandbox.done(&["expand", "keys/bootstrap.keys", "-o", "keys/bootstrap.mapped"]);

@@ -109,7 +109,7 @@ fn the_report_of_a_comparison_is_one_page_that_needs_nothing_else() {
             "{row}"
         );
     }
-    // What was written is read again, with the same result.
+    // The data that was written is read again, with the same report.
     sandbox.done(&["compare", "--from", "out/data.json", "--out", "again"]);
     assert_eq!(sandbox.text("again/report.html"), page);
     assert_eq!(sandbox.read("again/data.json"), sandbox.read("out/data.json"));

@@ -82,7 +82,7 @@ fn prepared_matrices_multiply_as_tables_do() {
     sandbox.done(&other);
     sandbox.refused(&force("other.prepared"), &["other.prepared", "parameters"]);
     assert_eq!(sandbox.read("product.ct"), product);
-    // What prepare does not take, and an output that is there.
+    // Arguments that prepare does not take, and an output that exists.
     for wrong in [&["prepare", "--matrix", "matrix.csv", "-o", "x"][..], &["prepare", "-o", "x"], &prepare[..5]] {
         assert_eq!(sandbox.run(wrong).status.code(), Some(2), "{wrong:?}");
     }

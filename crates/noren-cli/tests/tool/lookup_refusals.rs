@@ -1,4 +1,4 @@
-//! What is wrong with functions, their tables and their keys is refused with its values, and no file changes.
+//! Mistakes in functions, their tables and their keys are refused with their values, and no file changes.
 
 use crate::lookup::{encrypt, with_keys};
 use crate::sandbox::{Sandbox, tool};

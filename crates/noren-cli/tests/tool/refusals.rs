@@ -1,4 +1,4 @@
-//! What is wrong is refused with its values in the message, and no file changes.
+//! Mistakes are refused with their values in the message, and no file changes.
 
 use std::fs;
 

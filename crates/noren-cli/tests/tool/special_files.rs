@@ -92,7 +92,7 @@ fn inputs_that_are_no_regular_files_are_refused_by_their_type() {
     fs::create_dir(sandbox.path("added")).expect("writable");
     fifo(&sandbox, "added/secret.key");
     refused(&sandbox, &["keygen", "--add", "--out", "added", "--rotations", "1"], &["added/secret.key", "a FIFO"]);
-    // What --force replaces is a regular file, too.
+    // --force replaces regular files only, too.
     let encrypt = ["encrypt", "--key", "keys/public.key", "table.csv", "--force", "-o"];
     for name in ["fifo", "zero", "socket", "directory"] {
         refused(&sandbox, &[&encrypt[..], &[name]].concat(), &[name, "not a regular file"]);

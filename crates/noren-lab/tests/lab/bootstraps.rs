@@ -41,7 +41,7 @@ fn bootstrapping_is_measured_with_its_stages_and_its_precision() {
         assert!(worst >= 20.0 && worst == number(whole, "worst_bits"), "{whole}");
         assert_eq!(whole["levels_left"], 2);
         assert!(number(whole, "log2_failure") < -64.0, "{whole}");
-        // What the plan expects; no modulus is secure where no security was asked for.
+        // As the plan predicts; no modulus is secure where no security was asked for.
         assert!((number(whole, "predicted_bits") - worst).abs() < 2.0, "{whole}");
         assert!(number(whole, "predicted_bytes") > number(whole, "key_bytes"), "{whole}");
         assert!(whole["secure_log_qp"].is_null(), "{whole}");

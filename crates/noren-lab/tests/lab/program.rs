@@ -50,7 +50,7 @@ impl Lab {
 
 impl Drop for Lab {
     fn drop(&mut self) {
-        // What remains is in the directory for temporary files.
+        // A directory that remains lies among temporary files.
         let _ = std::fs::remove_dir_all(&self.directory);
     }
 }

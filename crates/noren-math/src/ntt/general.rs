@@ -214,7 +214,7 @@ impl GeneralTable {
             row.iter_mut().for_each(|value| *value = (*value).min(value.wrapping_sub(q.value())));
             kernels.mul_assign(row, &table.inverse_unit_twists, q);
             row.iter().zip(&table.units).for_each(|(&value, &e)| scratch[e as usize] = value);
-            // What is read does not wrap around.
+            // The products that are read do not wrap around.
             kernels.ntt_forward(scratch, &table.inverse);
             kernels.mul_assign(scratch, &table.inverse_chirp, q);
             kernels.ntt_inverse(scratch, &table.inverse);

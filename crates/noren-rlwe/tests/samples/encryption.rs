@@ -181,7 +181,7 @@ fn a_secret_has_evaluations_modulo_the_primes_that_were_asked_for() {
     let n = 64;
     let secret = KeyGenerator::new(&setup.context, seed(1)).secret();
     assert_eq!(secret.bytes(), n);
-    // What was made for more primes serves fewer.
+    // Evaluations modulo more primes serve fewer.
     for (limbs, held) in [(1, 1), (2, 2), (1, 2)] {
         let message = setup.plaintext(limbs, "message");
         let encryptor = Encryptor::symmetric(&setup.context, &secret, seed(2)).expect("its own");

@@ -1,4 +1,4 @@
-//! What callers get wrong, told by name.
+//! Mistakes of callers, each with an error of its own.
 
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -69,7 +69,7 @@ fn keys_of_another_seed_serve_the_same_secret() {
     let uses: Vec<_> = uses.iter().map(|(text, limbs)| (text.as_str(), *limbs)).collect();
     let expected = [("relinearisation", 3), ("rotation by 1 (X -> X^5)", 3), ("rotation by 2 (X -> X^25)", 2)];
     assert_eq!(uses, expected);
-    // What a key is for holds under the secret: its noise is that of a switch.
+    // Each key switches its automorphism to the secret, with the noise of a key switch.
     let ciphertext = setup.arbitrary(2, 1, "grown");
     for k in [5, 25] {
         let image = apply_automorphism(&setup.context, &ciphertext, k, &keys).expect("keys");

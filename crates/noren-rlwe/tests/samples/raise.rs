@@ -35,7 +35,7 @@ fn numbers(setup: &Setup, plaintext: &Plaintext) -> Vec<i128> {
     ring.to_centered_i128(&coefficients(&setup.context, &plaintext.poly)).expect("they are small")
 }
 
-/// What an encryption of zero modulo q_0 under a sparse secret decrypts to, in units of q_0, after a raise.
+/// The plaintext of a raised encryption of zero modulo q_0 under a sparse secret, in units of q_0.
 fn multiples(setup: &Setup, raised: &[i128]) -> Vec<f64> {
     let q_0 = setup.parameters().q()[0] as f64;
     raised.iter().map(|&x| x as f64 / q_0).collect()
@@ -219,7 +219,7 @@ fn an_ephemeral_secret_is_its_label_and_seed() {
         assert_ne!(shown, show(&draw("b", weight)), "another label");
     }
     assert_ne!(show(&draw("secret", WEIGHT)), show(&setup.secret), "not the main secret");
-    // What it decrypts is marked to be wiped.
+    // Its plaintexts are marked to be wiped.
     let plaintext = {
         let secret = draw("a", 1);
         decrypt(&setup.context, &secret, &setup.arbitrary_under(&secret, 2, 1, "c")).expect("one context")

@@ -53,7 +53,7 @@ impl Setup {
         Plaintext { poly: self.context.ring_q(limbs).uniform(&seed(3), label) }
     }
 
-    /// What the ciphertext is away from the expected message must have this standard deviation.
+    /// The difference between the ciphertext and the expected message must have this standard deviation.
     #[track_caller]
     pub fn assert_noise(&self, ciphertext: &Ciphertext, expected: &Plaintext, predicted: f64, what: &str) {
         let measured = measure(&self.context, &self.secret, ciphertext, expected).expect("one context");

@@ -34,7 +34,7 @@ fn sets() -> Vec<ParametersSpec> {
     ]
 }
 
-/// What is random in the bytes of all public things of a set: every run of 32 bytes in which 16 or more differ.
+/// The random bytes of all public objects of a set: every run of 32 bytes in which 16 or more differ.
 fn random_runs(Setup { context, generator, secret, .. }: &Setup) -> HashSet<Vec<u8>> {
     let public = generator.public(secret).expect("no security asked").to_bytes(context, Form::Raw);
     let keys = [generator.galois(secret, 5, None), generator.relinearization(secret, None)];

@@ -32,7 +32,7 @@ const TOLERANCE: f64 = 0.1;
 const ERRORS: SwitchSpec = SwitchSpec { down: Digits::new(8, 5), packing: Digits::new(3, 15) };
 /// Roundings of the transforms of packing dominate where errors are as small as in [`quiet`].
 const TRANSFORMS: SwitchSpec = SwitchSpec { packing: Digits::new(20, 3), ..ERRORS };
-/// What digits cut off dominates.
+/// The part that digits cut off dominates.
 const CUTS: SwitchSpec = SwitchSpec { down: Digits::new(7, 3), packing: Digits::new(5, 5) };
 
 /// Two limbs and a special prime.
@@ -92,7 +92,7 @@ impl World {
         encryptor.encrypt(&Plaintext { poly }).expect("its own")
     }
 
-    /// What a ciphertext of one limb decrypts to, over `q_0`.
+    /// The plaintext of a ciphertext of one limb, over `q_0`.
     fn decrypted(&self, ciphertext: &Ciphertext) -> Vec<f64> {
         let (ring, plaintext) = (self.context.ring_q(1), decrypt(&self.context, &self.secret, ciphertext));
         let coefficients = ring.to_centered_f64(&ring.intt(plaintext.expect("its own").poly));

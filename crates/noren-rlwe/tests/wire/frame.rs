@@ -98,7 +98,7 @@ fn headers_with_unknown_fields_are_refused() {
     let objects = objects(SecretDistribution::Ternary);
     for sample in samples(&objects, Form::Packed) {
         assert_eq!(reason(&sample, 0, b"\x88"), Reason::Magic);
-        // What a text filter makes of the signature.
+        // The signature after a text filter.
         assert_eq!(reason(&sample, 6, b"\n\n"), Reason::Magic);
         for version in [0, 3, u16::MAX] {
             let needed = Reason::Version { found: version, needed: 2 };

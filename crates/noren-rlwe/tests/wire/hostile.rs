@@ -32,7 +32,7 @@ fn fifo(path: &Path) {
     assert!(made.success());
 }
 
-/// What a function gives, which must not wait for others.
+/// The result of a function, which must not wait for others.
 fn ends<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || sender.send(work()));

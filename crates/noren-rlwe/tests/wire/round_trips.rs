@@ -1,4 +1,4 @@
-//! What is written is read, byte for byte, and as it was written before.
+//! Objects are read as they were written, byte for byte, and written as they were before.
 
 use std::fs;
 use std::path::Path;

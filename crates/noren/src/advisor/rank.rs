@@ -44,7 +44,7 @@ impl Goal {
         }
     }
 
-    /// What candidates come in the order of.
+    /// The number by which candidates are sorted, in seconds.
     pub(super) fn order(&self, price: &Price) -> f64 {
         self.seconds(price) + if price.helper_seconds > 0.0 { HELP_SECONDS } else { 0.0 }
     }

@@ -34,7 +34,7 @@ pub trait Renewal<E: SlotEvaluator> {
         Ok(None)
     }
 
-    /// What the encodings for products with a vector depend on, beside its slots.
+    /// The state that encodings for products with a vector depend on, beside its slots.
     fn encoding(&self, ev: &E, x: &E::Ciphertext) -> [u64; 3] {
         [ev.level(x) as u64, 0, 0]
     }

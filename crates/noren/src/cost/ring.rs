@@ -315,7 +315,7 @@ impl RingMeter {
     /// The secret key and the public key.
     #[must_use]
     pub fn key_pair(&self, limbs: usize) -> Work {
-        // What the keys are made in is given back with the call, and is fresh in the next.
+        // The memory in which keys are made is freed with the call, and fresh in the next.
         let fresh = Work::of(Unit::Fresh, self.words(2 * limbs));
         self.secret(limbs) + fresh + self.public_key(limbs)
     }

@@ -213,7 +213,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
         Err(CompileError::DeadZone { place: self.graph.node(at).place.clone(), stated, least }.into())
     }
 
-    /// What is 1 or 0 as 1 or -1: `2 x - 1`, which takes no level.
+    /// The sign 1 or -1 of a truth value 1 or 0: `2 x - 1`, which takes no level.
     fn as_sign(&self, x: &E::Ciphertext) -> Result<E::Ciphertext> {
         self.ev.add_scalar(&self.ev.add(x, x)?, E::Scalar::number(-1.0))
     }

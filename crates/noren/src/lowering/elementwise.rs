@@ -112,7 +112,7 @@ impl<E: Shared> Lowering<'_, E> {
         shape: &[usize],
         value: &Value<E::Ciphertext>,
     ) -> Result<Arc<Value<E::Ciphertext>>> {
-        // What the result has as unknown slots the input can have as copies.
+        // Where the result has unknown slots, the input may have copies.
         let mut layout = value.layout.clone();
         layout.dimensions.iter_mut().filter(|d| d.axis.is_none()).for_each(|d| d.fill = Fill::Copies);
         self.free_in(free, shape, &layout.extended(shape, Fill::Zeros))

@@ -101,7 +101,7 @@ impl<E: Shared> Lowering<'_, E> {
                 numbers.push(self.ev.with_range(winner.place, places.into()));
                 zone = larger(zone, winner.dead_zone);
             }
-            // What is left are elements, of which each round may have missed a larger one.
+            // The candidates left are elements; each round may have missed a larger one.
             least += zone;
             (values, found, left) = (next, Some(numbers), half);
         }

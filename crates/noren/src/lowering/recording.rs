@@ -56,7 +56,7 @@ impl Recording {
     /// Records a graph in ciphertexts of this many slots.
     ///
     /// # Errors
-    /// What slots do not have, and what the circuits refuse.
+    /// Operations that slots do not have, and those that circuits refuse.
     pub(crate) fn new<T: Number>(graph: &Graph, slots: usize, approximations: Approximations) -> Result<Self> {
         let recorder = Recorder::<T>::default();
         let mut source = Blanks { recorder: &recorder, slots, views: Vec::new() };
@@ -149,7 +149,7 @@ impl Run<'_> {
 /// with those of the largest array, or as many as are needed.
 ///
 /// # Errors
-/// What `record` refuses, and needs of more slots than it takes.
+/// As `record`, and a need of more slots than it takes.
 pub(crate) fn with_slots<T>(graph: &Graph, record: impl Fn(usize) -> Result<T>) -> Result<T> {
     let mut slots = slots_of(graph);
     loop {

@@ -504,7 +504,7 @@ fn elements_are_sorted_and_the_place_of_the_largest_is_found_along_any_axis() {
                 for of in [x, sums] {
                     let sorted = built.push(Operation::Sort(of, axis));
                     outputs.extend([sorted, built.push(Operation::ArgMax(of, axis))]);
-                    // What follows finds the elements where they are.
+                    // Later operations find the elements where they are.
                     outputs.push(built.binary(Binary::Mul, sorted, of));
                     outputs.push(built.push(Operation::Reduce(Reduction::Sum, sorted, vec![axis])));
                 }

@@ -290,7 +290,7 @@ impl Column {
 pub(super) fn read<M: for<'a> Deserialize<'a>>(program: &str, text: Option<&str>, needed: &str) -> Result<M> {
     let text_or_none = text.unwrap_or("{}");
     serde_json::from_str(text_or_none).map_err(|error| {
-        // What is no such model says so without a place in the text, which a caller with arguments has not written.
+        // An error of the values names no place in the text, which a caller with arguments has not written.
         let of_value = serde_json::from_str(text_or_none).ok().map(serde_json::from_value::<M>);
         let error = of_value.and_then(std::result::Result::err).unwrap_or(error);
         let found = text.map_or_else(|| format!("missing for {program}"), |_| format!("refused ({error})"));

@@ -145,7 +145,7 @@ fn weighted_columns<E: TableEvaluator>(
                     }
                 }
                 let pairs: Vec<_> = pairs.iter().map(|(x, plain)| (*x, plain)).collect();
-                // What is computed of the ranges of columns knows nothing of which weight meets which column.
+                // Bounds from the ranges of columns do not know which weight meets which column.
                 let partial = ev.with_magnitude(ev.dot_plain(&pairs)?, largest);
                 let sums = trace::sum(ev, &partial, per / side, (side * layout.height()).cast_signed())?;
                 let sums = ev.with_magnitude(sums, largest);

@@ -87,7 +87,8 @@ impl SchemeSwitch {
             index = Some(number.with_range(0.0, (count - 1) as f64));
             dead_zone += decision.dead_zone;
             log2_failure = log2_sum(log2_failure, decision.log2_failure);
-            // What is left are entries, with their own errors: later rounds are no wider for what this one may have missed.
+            // The candidates left are entries, with their own errors: later rounds are no wider for an entry that this one may
+            // have missed.
             value = Cow::Owned(next.with_range(low, high));
             left = half;
         }

@@ -46,7 +46,7 @@ pub type Ciphertext<W> = <<W as World>::Ev as SlotEvaluator>::Ciphertext;
 type Values<W> = Vec<<W as World>::Number>;
 type Pool<W> = BTreeMap<usize, (Ciphertext<W>, Values<W>)>;
 
-/// What a case did.
+/// The outcome of a case.
 #[derive(Default)]
 pub struct CaseReport {
     /// Each call, and whether it was right.
@@ -59,7 +59,7 @@ pub struct CaseReport {
 #[derive(Clone, Copy)]
 struct Call(usize, &'static str, [usize; 3]);
 
-/// What must come out of a call: values, or an error.
+/// The outcome that a call must have: values, or an error.
 enum Truth<W: World> {
     Values(Values<W>),
     Refused,

@@ -232,7 +232,7 @@ fn real_bootstrapping_refuses_what_may_be_complex() {
             && matches!(refused.downcast_ref(), Some(SlotError::NotReal { .. })),
         "{refused}"
     );
-    // What was real stays so, in both modes.
+    // Real numbers stay real, in both modes.
     let input = world.encrypt(&reals(&z));
     for bootstrapper in [&world.real, &world.complex] {
         let result = bootstrapper.bootstrap(&input).expect("real numbers");

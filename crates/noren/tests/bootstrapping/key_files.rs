@@ -150,7 +150,7 @@ fn damaged_parameters_are_refused_and_others_have_one_encoding() {
         for bit in 0..8 {
             flipped[at] ^= 1 << bit;
             assert!(Parameters::from_bytes(&(), &flipped).is_err(), "bit {bit} of {at}");
-            // What follows from the primes alone is slow to refuse.
+            // Values that follow from the primes alone are slow to refuse.
             if (bit == 0 || bit == at % 8)
                 && !(64..96).contains(&at)
                 && let Ok(other) = Parameters::from_bytes_within(&(), &flipped, &unchecked)
@@ -163,7 +163,7 @@ fn damaged_parameters_are_refused_and_others_have_one_encoding() {
     }
 }
 
-/// What the reader of files and that of bytes say; both must refuse.
+/// The errors of the reader of files and that of bytes; both must refuse.
 fn refused(scratch: &Scratch, bytes: &[u8]) -> [Error; 2] {
     let path = scratch.path("damaged");
     fs::write(&path, bytes).expect("writable");
@@ -358,7 +358,7 @@ fn a_failure_in_the_middle_leaves_the_old_file_and_nothing_else() {
     }));
     assert!(panicked.is_err());
     assert_eq!((fs::read(&path).expect("kept"), scratch.names()), (b"old".to_vec(), vec!["keys".to_owned()]));
-    // What is there in the middle is no file of keys: it has no digest, and lies under another name.
+    // The file in the middle of writing is no file of keys: it has no digest, and lies under another name.
     let mut halves = Vec::new();
     let mut look = |_| {
         let name = scratch.names().into_iter().find(|name| name.ends_with(".tmp")).expect("being written");

@@ -16,7 +16,7 @@ use noren_math::roots::fft::FftTable;
 use crate::numbers::{complex, reversed, uniform, worst};
 use crate::summary::Summary;
 
-/// What the source publishes.
+/// The precision that the source publishes.
 const PUBLISHED_PRECISION: f64 = 1.0 / (1 << 11) as f64;
 
 /// Every stage, with real numbers for polynomials. The unit of coefficients is `q_0`.

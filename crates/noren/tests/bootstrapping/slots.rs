@@ -60,7 +60,7 @@ fn raised_polynomials_lie_in_the_subring() {
         for (t, z) in world.coefficients(&stages.raised).iter().zip(&coefficients) {
             let rest = t * width - z / ratio;
             let multiple = Complex64::new(rest.re.round(), rest.im.round());
-            // What lies outside the subring is gone, and what lies inside was not divided by the gap: it is in the scale.
+            // The part outside the subring is gone, and the part inside was not divided by the gap: it is in the scale.
             assert!((rest - multiple).norm() < 2f64.powi(-33), "{rest} is no integer");
             assert!(multiple.re.abs() <= 14.0 && multiple.im.abs() <= 14.0);
         }

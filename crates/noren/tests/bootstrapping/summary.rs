@@ -1,4 +1,4 @@
-//! What the log of the full sets says of each: a line with what was expected and what was measured.
+//! A summary of the log of the full sets: for each a line with the expected figures and the measured ones.
 
 use std::fs;
 

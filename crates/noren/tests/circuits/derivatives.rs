@@ -245,7 +245,7 @@ fn magnitudes_are_those_of_the_polynomial() {
     for polynomial in polynomials() {
         let ev = Perturbing::new(0.0);
         let y = polynomial.evaluate(&ev, &ev.input(&points(), 0.0, polynomial.depth())).unwrap();
-        // What is allowed between the points counts from the middle of the values, and is at most 2 %.
+        // The margin between the points counts from the middle of the values, and is at most 2 %.
         let found = y.bounds.range.magnitude();
         let largest = (0..=2000).map(|k| polynomial.at(f64::from(k) / 1000.0 - 1.0).abs()).fold(0.0, f64::max);
         assert!(

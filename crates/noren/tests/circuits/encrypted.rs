@@ -15,7 +15,7 @@ use noren::{Security, Seed};
 
 use crate::numbers::{EV, filling, numbers, vector};
 
-/// What is run both in clear and encrypted.
+/// A circuit that is run both in clear and encrypted.
 enum Circuit {
     Sum { count: usize, stride: isize },
     Product { count: usize, stride: isize },

@@ -57,7 +57,7 @@ fn hybrid_maps_are_the_matrix_product_with_the_diagonals_of_the_smaller_side() {
         let mut x = numbers(columns, 3);
         let mut expected: Vec<f64> =
             entries.chunks(columns).map(|row| row.iter().zip(&x).map(|(a, x)| a * x).sum()).collect();
-        // What stands after the columns has no effect.
+        // Slots after the columns have no effect.
         x.extend(numbers(period - columns, 4));
         let result = rows.next_power_of_two();
         expected.resize(result, 0.0);

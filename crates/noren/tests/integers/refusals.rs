@@ -1,4 +1,4 @@
-//! What callers can get wrong, and what they are told.
+//! Mistakes of callers, and their errors.
 
 use noren::bfv::Bfv;
 use noren::bgv::{Bgv, Context, Decryptor, Encoder, Encryptor, KeyRequest};

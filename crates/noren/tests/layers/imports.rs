@@ -1,4 +1,4 @@
-//! What each file of a crate imports from the others: paths, followed through re-exports to the file that defines.
+//! The imports of each file of a crate from the others: paths, followed through re-exports to the file that defines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub struct Crate {
 /// A file, and the paths in it, from the root of the crate.
 struct Module {
     file: String,
-    /// What each imported name stands for.
+    /// The path of each imported name.
     names: BTreeMap<String, Vec<String>>,
     /// The paths of imports and of the code, and their lines.
     paths: Vec<(usize, Vec<String>)>,

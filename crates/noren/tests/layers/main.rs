@@ -169,7 +169,7 @@ fn circles_are_found_through_faces() {
     assert_eq!(circles_of(&[face, a[0], a[1], ("b.rs", "pub struct B;\n// use crate::a::A;")]), []);
     assert_eq!(circles_of(&[face, a[0], a[1], ("b.rs", "use super::a;\npub struct B(Vec<a::A>);")]), [2]);
     assert_eq!(circles_of(&[face, a[0], a[1], ("b.rs", "pub struct B(Option<crate::A>);")]), [2]);
-    // What a parent re-exports it does not import; what it uses it does.
+    // A parent imports the names that it uses, and not those that it re-exports.
     let child = ("b/child.rs", "use super::Parent;\npub struct Child(Parent);");
     assert_eq!(circles_of(&[("b.rs", "mod child;\npub use child::Child;\npub struct Parent;"), child]), []);
     assert_eq!(circles_of(&[("b.rs", "mod child;\nuse child::Child;\npub struct Parent(Child);"), child]), [2]);
@@ -276,7 +276,7 @@ fn unsafe_code_lives_in_the_kernels_and_the_machine() {
         let found = source.code().filter(|(_, line)| words(line));
         found.map(|(i, line)| format!("{}:{i}: {}", source.path, line.trim())).collect::<Vec<_>>()
     };
-    // What forbids it may say it, and so may this test.
+    // Without these tests, which say it to forbid it.
     let files = files.filter(|source| !source.path.contains("tests/layers/"));
     assert_none(files.flat_map(says).collect(), "unsafe has no place outside kernels/ and machine/ of noren-math");
 }

@@ -8,7 +8,7 @@ use noren::wire::{Form, Object};
 
 use crate::world::{World, rms, uniform};
 
-/// What the error of results is at most, in bits.
+/// The precision of results with this largest error, in bits.
 fn bits(error: f64) -> f64 {
     -error.log2()
 }

@@ -181,7 +181,7 @@ fn bounds_of_functions_hold_between_the_numbers_where_they_are_asked() {
     let error = (world.decrypt(&y)[0] - 1.0).abs();
     assert!(error > 0.9 && error <= y.error_bound(), "{error} {}", y.error_bound());
     assert_eq!(y.estimate().range().interval(), Some([0.0, 1.0]));
-    // What the values contradict is refused: a tooth as wide as four of the numbers.
+    // A claim that the values contradict is refused: a tooth as wide as four of the numbers.
     let tooth = |z: f64| f64::from(u8::from((z - 0.5).abs() < 0.001));
     let refused = world.switch.function(&x, &Variation::Monotone(vec![]), tooth);
     assert!(matches!(refused, Err(Error::Parameters { name: "function", .. })));

@@ -1,4 +1,4 @@
-//! What does not switch: messages whose coefficients leave the circle, and decisions on complex numbers.
+//! Refused switches: of messages whose coefficients leave the circle, and of decisions on complex numbers.
 
 use noren::bootstrapping::Mode;
 use noren::error::Error;

@@ -1,4 +1,4 @@
-//! What results of switching hold: every copy of a vector that repeats, whatever its length, its period and its slots.
+//! The slots of results of switching: every copy of a vector that repeats, whatever its length, its period and its slots.
 
 use noren::bootstrapping::Mode;
 use noren::circuits::matrix::Matrix;

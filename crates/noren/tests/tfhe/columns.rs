@@ -230,7 +230,7 @@ fn columns_in_parts_have_the_bytes_of_whole_ones() {
         let size = x.bytes();
         let [found, expected] = [(&cut, x, y), (&whole, u, v)].map(|(evaluator, x, y)| {
             let result = work(evaluator, &x, &y).expect("bytes");
-            // What is cut is expanded for a part at a time, and not kept.
+            // Columns that are cut are expanded a part at a time, and the parts are not kept.
             // Of a number for each element, not the same is known of all.
             let is_cut = std::ptr::eq(evaluator, &raw const cut) && index != 4;
             assert_eq!(x.bytes() == size, is_cut, "operation {index}");

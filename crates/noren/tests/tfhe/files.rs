@@ -130,7 +130,7 @@ fn files_that_hold_no_server_keys_are_refused() {
         let mut damaged = bytes.clone();
         damaged[at] ^= 1;
         assert!(map(&damaged, true).is_err(), "byte {at} of {}", bytes.len());
-        // What is no frame and no parameter is believed.
+        // Bytes outside of frames and parameters are not checked.
         let _ = map(&damaged, false);
     }
     // Compact keys, and keys of other parameters under the parameters of these.

@@ -1,4 +1,4 @@
-//! What callers can get wrong is refused, with what was found and what was needed.
+//! Mistakes of callers are refused, with the values that were found and needed.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use noren::{Security, Seed};
 
 use crate::world::{INTEGERS_1_1, INTEGERS_2_2, World, seed, small_spec};
 
-/// What a result must be.
+/// A condition on a result.
 type Claim = fn(noren::Result<()>) -> bool;
 
 #[test]

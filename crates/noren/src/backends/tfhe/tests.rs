@@ -62,7 +62,7 @@ impl Choice {
             let (a, b, c) = (near(self, &graph), near(self, &graph), near(self, &graph));
             let operation = self.operation(&mut graph, [a, b, c]);
             if graph.node(a).shape.len() == 1 || matches!(operation, Operation::Binary(..) | Operation::Unary(..)) {
-                // What is not defined is left out.
+                // Operations that are not defined for the shapes are left out.
                 let _ = graph.push(operation, "");
             }
         }
@@ -279,7 +279,7 @@ fn random_functions_run_as_their_definition() {
         let count = graph.nodes().len();
         let slow = |at: usize| types.is_used(at) && types.operands(at).bits() > Some(16);
         let is_narrow = (0..count).any(|at| types.is_used(at) && !types.is_whole(at));
-        // What the simplifier leaves out: numbers from numbers.
+        // Nodes that the simplifier leaves out: numbers from numbers.
         let is_known = |at: usize| {
             let operands = graph.node(at).operation.operands();
             types.is_used(at) && !operands.is_empty() && operands.into_iter().all(|of| is_constant(&graph, of))

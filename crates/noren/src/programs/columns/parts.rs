@@ -16,7 +16,7 @@ impl ColumnEvaluator {
         columns: &[&Column],
         work: impl Fn(&[&Column]) -> Result<[Column; N]>,
     ) -> Result<[Column; N]> {
-        // What results take, which are joined at last.
+        // The memory of results, which are joined at last.
         let bytes: usize =
             columns.iter().map(|column| column.count().saturating_mul(column.element_bytes())).max().unwrap_or(0);
         memory::ask(bytes.saturating_mul(2 * N))?;

@@ -536,7 +536,7 @@ mod tests {
         }
         assert_eq!(fresh(3).rotated(1, 8).sum(&fresh(3)).std(), 2f64.sqrt());
         assert_eq!(fresh(3).rotated(8, 8).sum(&fresh(3)).std(), 2.0);
-        // What 16 slots tell apart is the same in 8, and groups stay in order.
+        // Rotations that differ in 16 slots can be equal in 8, and groups stay in order.
         let wide = fresh(3).sum(&fresh(3).rotated(8, 16));
         let read = wide.rotated(1, 8);
         assert_eq!((read.groups.len(), read.std()), (1, 2.0));

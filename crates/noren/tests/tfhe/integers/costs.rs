@@ -1,4 +1,4 @@
-//! What operations cost is what the documentation says.
+//! The costs of operations are those of the documentation.
 
 use noren::radix::exchanges;
 use noren::radix::{Comparison, Move, Operation, Shape};

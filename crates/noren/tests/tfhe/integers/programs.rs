@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::integers::{Integers, mask, model};
 
-/// What a step of a program does.
+/// The operation of a step of a program.
 fn operations() -> impl Strategy<Value = Operation> {
     let some = [
         Operation::Add,

@@ -1,4 +1,4 @@
-//! What callers can get wrong, and bytes.
+//! Mistakes of callers, and damaged bytes.
 
 use noren::error::{Error, cause};
 use noren::radix::{Comparison, Evaluator, Flag, Integer, Integers as File, Move, Operation, Shape};
