@@ -8,7 +8,7 @@ use noren::Complex64;
 use noren::bootstrapping::{BootstrapKeys, Bootstrapper, Mode, Parameters, Preset};
 use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Scale};
 
-use crate::encrypted::{inputs, random, reals, seed, stated};
+use crate::encrypted::{inputs, random, reals, seed, stated, taken_as_real};
 use crate::numbers::{reversed, worst};
 use crate::summary::Summary;
 
@@ -47,7 +47,8 @@ impl Full {
 
     fn decrypt(&self, ciphertext: &Ciphertext) -> Vec<Complex64> {
         let decryptor = Decryptor::new(&self.context, &self.keys.secret).expect("decryptor");
-        decryptor.decrypt_complex(ciphertext).expect("decrypt")
+        // Between the stages numbers are not as stated.
+        decryptor.allow_unbounded().decrypt_complex(ciphertext).expect("decrypt")
     }
 }
 
@@ -66,7 +67,9 @@ fn n16_every_message_comes_back_with_21_bits_and_a_half() {
         let slots = full.parameters.slots();
         let seeds = (0..3).map(|number| ("random", random(100 + number, slots)));
         for (name, z) in inputs(slots).into_iter().chain(seeds) {
-            let result = bootstrapper.bootstrap(&full.encrypt(&z)).expect("bootstrap");
+            let input = full.encrypt(&z);
+            let input = if mode == Mode::Real { taken_as_real(&input) } else { input };
+            let result = bootstrapper.bootstrap(&input).expect("bootstrap");
             let level = full.parameters.output_level();
             assert_eq!((result.level(), level - full.parameters.input_level()), (level, full.parameters.levels_left()));
             assert_eq!(result.scale(), full.context.parameters().scale_at(level));

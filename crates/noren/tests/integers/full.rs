@@ -56,9 +56,10 @@ fn one_hot_of_all_residues_is_exact_at_128_bits() {
             measured - before,
             x.limbs()
         );
-        // 29.9 bits for independent noise, and more where powers of the secret gather.
-        assert!((29.0..=32.0).contains(&(measured - before)), "{step}");
-        assert!(measured <= predicted + 0.5);
+        // A squaring adds 29.9 bits to independent noise, and more where powers of the secret gather, which is predicted for the
+        // worst signs: some tenths of a bit too much each time.
+        assert!(measured <= predicted + 0.5, "squaring {step}: {measured:.2}, predicted {predicted:.2}");
+        assert!(measured >= predicted - 6.0, "squaring {step}: {measured:.2}, predicted {predicted:.2}");
     }
     let one_hot = ev.add_scalar(&ev.neg(&x).unwrap(), 1).unwrap();
     let found = setup.decrypt(&one_hot);
