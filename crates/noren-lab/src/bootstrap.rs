@@ -12,14 +12,12 @@ use noren::bootstrapping::{
 use noren::ckks::{Context, Decryptor, Encoder, Encryptor, KeyRequest};
 use noren::security::max_log_qp;
 use noren::{Complex64, Parallel};
-use noren_cli::measure::{After, Failure, Record, Run, Timing, nanoseconds, reset_peak_rss, seed};
+use noren_cli::measure::{After, Failure, LEAST_SAMPLES, Record, Run, Timing, nanoseconds, reset_peak_rss, seed};
 use noren_rlwe::keys::SecretKey;
 use serde_json::{Value, json};
 
 use crate::sharing::{self, Sharing};
 
-/// The fewest samples, after a first call that is told apart.
-pub(crate) const LEAST_SAMPLES: usize = 5;
 /// The number of bootstraps of the program whose failure probability is shown.
 pub(crate) const PROGRAM: u64 = 100;
 /// Knuth's generator for 64 bits, which peers have too; its upper bits are the good ones.
@@ -35,7 +33,7 @@ pub(crate) struct Options {
     /// The base-two logarithm of the number of slots [default: all of the preset]
     #[arg(long, value_name = "BITS")]
     log_slots: Option<u32>,
-    /// What messages are like [default: both]
+    /// The kind of messages [default: both]
     #[arg(long, value_enum, value_name = "MODE,...", value_delimiter = ',')]
     mode: Vec<Messages>,
     /// In which ways threads share out loops [default: both, not named in records]

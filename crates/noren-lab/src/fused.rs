@@ -12,7 +12,7 @@ use noren_math::kernels::{Kernels, kernels};
 use noren_math::machine::aligned::AlignedVec;
 use noren_math::modulus::Modulus;
 
-use crate::kernels::{largest_primes, row};
+use crate::kernels::{degrees, largest_primes, row};
 
 /// The most moduli.
 const MOST: u32 = 15;
@@ -37,7 +37,7 @@ pub(crate) struct Options {
 impl Options {
     /// Measures the suite.
     pub(crate) fn run(&self, run: &Run<'_>) -> Result<(), Failure> {
-        measure(run, &degrees(&self.log_n)?, &self.limbs)
+        measure(run, &degrees(&self.log_n, DEGREES, DEGREES)?, &self.limbs)
     }
 }
 
@@ -82,19 +82,6 @@ impl Walk {
         let words = |i: usize| self.a[i].iter().zip(&*self.b[i]).zip(&*self.c[i]);
         let rows = self.moduli.iter().enumerate();
         rows.map(|(i, q)| words(i).map(|((&a, &b), &c)| q.add(q.mul(a, b), c)).collect()).collect()
-    }
-}
-
-/// These degrees or all; refuses those that there are not.
-fn degrees(wanted: &[u32]) -> Result<Vec<u32>, Failure> {
-    match wanted.iter().find(|log_n| !DEGREES.contains(log_n)) {
-        Some(log_n) => Err(Failure::Unsuitable {
-            what: "--log-n",
-            found: log_n.to_string(),
-            needed: format!("{} to {}", DEGREES.start(), DEGREES.end()),
-        }),
-        None if wanted.is_empty() => Ok(DEGREES.collect()),
-        None => Ok(wanted.to_vec()),
     }
 }
 

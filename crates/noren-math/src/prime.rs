@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::modulus::{MAX_MODULUS_BITS, Modulus};
 pub use crate::primality::is_prime;
 
-/// Primes `p = 1 mod step` with `step < p < 2^50` that `fits`, by growing `|p - center|`; of two at one
+/// Primes `p = 1 mod step` with `step < p < 2^50` that `fits` accepts, by growing `|p - center|`; of two at one
 /// distance the smaller comes first.
 ///
 /// The sequence is finite and the same on every machine. What does not fit is not tested for primality, which takes

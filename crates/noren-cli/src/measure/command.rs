@@ -32,7 +32,7 @@ pub struct Budget {
 /// The suites of a comparison, each with its options.
 #[derive(Debug, Subcommand)]
 pub enum Suite {
-    /// What the owner of the data does: keys, encoding, encryption
+    /// Operations of the owner of the data: keys, encoding, encryption
     Client(client::Options),
     /// Products that follow one another in BFV, BGV and CKKS, for each depth
     Chain(chain::Options),

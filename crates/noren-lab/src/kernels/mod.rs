@@ -8,14 +8,16 @@ mod torus;
 
 pub(super) use rows::{largest_primes, row};
 
+use std::ops::RangeInclusive;
+
 use clap::Args;
 use noren_cli::measure::{After, Failure, Run};
 use noren_math::kernels::available;
 
 /// The degrees that are measured: rows of 2^9 to 2^19 bytes.
-const DEGREES: std::ops::RangeInclusive<u32> = 6..=16;
+const DEGREES: RangeInclusive<u32> = 6..=16;
 /// The degrees that can be measured.
-const ALLOWED: std::ops::RangeInclusive<u32> = 3..=17;
+const ALLOWED: RangeInclusive<u32> = 3..=17;
 /// The degree whose rows are also measured where they fill more than the caches.
 const MEMORY_DEGREE: u32 = 16;
 
@@ -30,7 +32,7 @@ pub(crate) struct Options {
 impl Options {
     /// Measures the suite, and says after each step which it was.
     pub(crate) fn run(&self, run: &Run<'_>, after: &mut After<'_>) -> Result<(), Failure> {
-        for log_n in degrees(&self.log_n)? {
+        for log_n in degrees(&self.log_n, DEGREES, ALLOWED)? {
             measure(run, log_n)?;
             after(&[("--suite", "kernels"), ("--log-n", &log_n.to_string())])?;
         }
@@ -38,15 +40,19 @@ impl Options {
     }
 }
 
-/// These degrees or all; refuses those that there are not.
-fn degrees(wanted: &[u32]) -> Result<Vec<u32>, Failure> {
-    match wanted.iter().find(|log_n| !ALLOWED.contains(log_n)) {
+/// These degrees, or the usual ones if there are none; refuses those that are not allowed.
+pub(super) fn degrees(
+    wanted: &[u32],
+    usual: RangeInclusive<u32>,
+    allowed: RangeInclusive<u32>,
+) -> Result<Vec<u32>, Failure> {
+    match wanted.iter().find(|log_n| !allowed.contains(log_n)) {
         Some(log_n) => Err(Failure::Unsuitable {
             what: "--log-n",
             found: log_n.to_string(),
-            needed: format!("{} to {}", ALLOWED.start(), ALLOWED.end()),
+            needed: format!("{} to {}", allowed.start(), allowed.end()),
         }),
-        None if wanted.is_empty() => Ok(DEGREES.collect()),
+        None if wanted.is_empty() => Ok(usual.collect()),
         None => Ok(wanted.to_vec()),
     }
 }
@@ -67,8 +73,8 @@ mod tests {
 
     #[test]
     fn degrees_out_of_range_are_refused() {
-        assert!(degrees(&[3, 17]).is_ok());
-        assert!(degrees(&[14, 18]).is_err());
-        assert_eq!(degrees(&[]).expect("a list").len(), 11);
+        assert!(degrees(&[3, 17], DEGREES, ALLOWED).is_ok());
+        assert!(degrees(&[14, 18], DEGREES, ALLOWED).is_err());
+        assert_eq!(degrees(&[], DEGREES, ALLOWED).expect("a list").len(), 11);
     }
 }

@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use noren::bootstrapping::rns_heaan::{Bootstrapper, ParametersSpec, RnsHeaanPlan, Stage};
 use noren::ckks::{Context, Decryptor, Encoder, Encryptor};
-use noren_cli::measure::{Failure, Run, Timing, nanoseconds, reset_peak_rss, seed};
+use noren_cli::measure::{Failure, LEAST_SAMPLES, Run, Timing, nanoseconds, reset_peak_rss, seed};
 use serde_json::{Value, json};
 
-use crate::bootstrap::{LEAST_SAMPLES, Messages, PROGRAM, errors, messages};
+use crate::bootstrap::{Messages, PROGRAM, errors, messages};
 use crate::rns_heaan::operations;
 use crate::rns_heaan::sets::Setting;
 use crate::sharing::Sharing;

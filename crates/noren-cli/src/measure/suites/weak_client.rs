@@ -58,7 +58,7 @@ pub struct Options {
     /// The name of the parameters, such as n16, n15 or toy
     #[arg(long, value_name = "NAME", default_value_t)]
     preset: Preset,
-    /// What one device makes; several parts run in a process each [default: all]
+    /// The work of one device; several parts run in a process each [default: all]
     #[arg(long, value_enum, value_name = "PART,...", value_delimiter = ',')]
     part: Vec<Part>,
 }
