@@ -80,13 +80,14 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 # is installed.
 lint: $(VENV)/.tools
 	$(CARGO) fmt --all --check
+	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 	$(CARGO) clippy --package noren-ring --package noren --no-default-features --lib --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	$(BIN)/ruff check python bench examples checks
 	$(BIN)/ruff format --check python bench examples checks
 	$(BIN)/python checks/dependencies.py check
-	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a $(CARGO) check --manifest-path fuzz/Cargo.toml --all-targets --quiet
+	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a $(CARGO) clippy --manifest-path fuzz/Cargo.toml --all-targets --quiet -- -D warnings
 	@if $(CARGO) +$(RUST_VERSION) --version > /dev/null 2>&1; then \
 		$(CARGO) +$(RUST_VERSION) check --workspace --quiet --target-dir target/oldest; fi
 	@if command -v cargo-deny > /dev/null; then $(CARGO) deny --log-level error check bans licenses sources; fi

@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use noren::backends::{Backends, Inputs, Parcel};
 use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::ckks;
-use noren::backends::{Backends, Inputs, Parcel};
 use noren::compiler::{Options, Program};
 use noren::cost::Machine;
 use noren::graph::{self, Binary, Function, Graph, Interval, Operation, Reduction};

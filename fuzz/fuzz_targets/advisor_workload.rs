@@ -26,10 +26,11 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(Workload::parse(&written).expect("what was written is read"), workload);
     static SERVER: OnceLock<Party> = OnceLock::new();
     let server = SERVER.get_or_init(|| Party { machine: Machine::reference(), threads: 1 });
-    if inputs * outputs * workload.instances.min(MOST + 1) <= MOST && small(&workload) {
-        if let Ok(advice) = advise(&workload, server, server, &Limits::default()) {
-            assert!(!advice.report(&workload, server, server).to_json().is_empty());
-        }
+    if inputs * outputs * workload.instances.min(MOST + 1) <= MOST
+        && small(&workload)
+        && let Ok(advice) = advise(&workload, server, server, &Limits::default())
+    {
+        assert!(!advice.report(&workload, server, server).to_json().is_empty());
     }
 });
 

@@ -8,7 +8,10 @@ use noren::wire::{Form, Object};
 
 fn read<P: Purpose>(bytes: &[u8]) {
     let Ok(parcel) = Parcel::<P>::from_bytes(&(), bytes) else { return };
-    assert_eq!(Parcel::<P>::from_bytes(&(), &parcel.to_bytes(&(), Form::Packed)).expect("what was written is read"), parcel);
+    assert_eq!(
+        Parcel::<P>::from_bytes(&(), &parcel.to_bytes(&(), Form::Packed)).expect("what was written is read"),
+        parcel
+    );
 }
 
 fuzz_target!(|bytes: &[u8]| {
