@@ -214,7 +214,7 @@ impl Laws {
         let limbs = 0..=parameters.max_limbs();
         Self {
             n: parameters.degree() as f64,
-            log2_growth: libm::log2(PowerfulBasis::new(parameters.index()).growth()) / 2.0,
+            log2_growth: libm::log2(PowerfulBasis::growth(parameters.index())) / 2.0,
             log2_t: modulus.log2(),
             secret: noise::secret_square_norm(parameters),
             fresh_public: square(noise::fresh_public(parameters)),
