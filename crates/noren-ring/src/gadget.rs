@@ -61,9 +61,20 @@ impl Gadget {
         let mut largest = vec![ends.clone()];
         let mut cuts = vec![vec![0; ends.len()]];
         for j in 1..dnum {
+            let before = &largest[j - 1];
+            let reach: Vec<u64> = before.iter().zip(&ends).map(|(digit, &end)| digit.saturating_add(end)).collect();
+            // The larger of the last digit, which shrinks as its start moves on, and of those before it, which grow: least
+            // where the second reaches the first, or one place earlier. Of starts that are as good the last is taken.
             let best = |i: usize| {
-                let cost = |cut: usize| largest[j - 1][cut].max(ends[i] - ends[cut]);
-                (j..i).rev().map(|cut| (cost(cut), cut)).min_by_key(|&(cost, _)| cost).unwrap_or((u64::MAX, 0))
+                if i <= j {
+                    return (u64::MAX, 0);
+                }
+                let reached = j + reach[j..i].partition_point(|&reach| reach < ends[i]);
+                let others = if reached < i { before[reached] } else { u64::MAX };
+                match reached.checked_sub(1).filter(|&cut| cut >= j).map(|cut| (ends[i] - ends[cut], cut)) {
+                    Some((last, cut)) if last < others => (last, cut),
+                    _ => (others, reached + before[reached..i].partition_point(|&digit| digit <= others) - 1),
+                }
             };
             let (costs, starts) = (0..ends.len()).map(best).unzip();
             largest.push(costs);
