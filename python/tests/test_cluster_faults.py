@@ -1,6 +1,6 @@
 """`noren.cluster` while processes are killed at random times.
 
-NOREN_CLUSTER_KILLS says how often each kind of process is killed: 20 in `make test-cluster`, fewer by default.
+NOREN_CLUSTER_KILLS says how often each kind of process is killed: 20 in `make test-cluster`, once by default.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ ray = pytest.importorskip("ray")
 from noren import ckks  # noqa: E402
 from noren.cluster import Cluster  # noqa: E402
 
-KILLS = int(os.environ.get("NOREN_CLUSTER_KILLS", "3"))
+KILLS = int(os.environ.get("NOREN_CLUSTER_KILLS", "1"))
 COUNT = 48
 SLOTS = 4
 WORKERS = 4
