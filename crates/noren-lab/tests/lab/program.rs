@@ -17,6 +17,12 @@ impl Lab {
         Self { directory }
     }
 
+    /// For suites that take long: with the fastest kernels of this CPU, and none with others, with which they print the same
+    /// records later.
+    pub fn of_fastest_kernels(name: &str) -> Option<Self> {
+        noren_math::kernels::is_fastest().then(|| Self::new(name))
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }

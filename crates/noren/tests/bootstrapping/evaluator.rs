@@ -21,6 +21,7 @@ use noren::programs::Program;
 use noren::programs::TableLayout;
 use noren::schemes::slots::SlotEvaluator;
 use noren::{Error, Seed};
+use noren_math::kernels::is_fastest;
 
 use crate::numbers::uniform;
 
@@ -398,9 +399,12 @@ fn bootstraps_are_those_that_a_dry_run_counts() {
         Circuit::PlainProducts,
     ];
     let [a, b] = [16, 17].map(|number| numbers(number, 0.9)[..8].repeat(64));
+    // Placements call no kernel: with those that are not the fastest, for a pair of levels.
+    let pairs = [(1, 0), (0, levels), (levels, levels)];
+    let pairs = &pairs[..if is_fastest() { 3 } else { 1 }];
     let mut seen = 0;
     for circuit in circuits {
-        for (first, second) in [(levels, levels), (0, levels), (1, 0)] {
+        for &(first, second) in pairs {
             let (recorder, planned) = (Recorder::new(), Planned::new(levels));
             let fresh = recorder.fresh_repeated(512, 8);
             let blank =
@@ -423,7 +427,7 @@ fn bootstraps_are_those_that_a_dry_run_counts() {
             seen += found;
         }
     }
-    assert!(seen > 30, "{seen} bootstraps");
+    assert!(seen > 10 * pairs.len(), "{seen} bootstraps");
 }
 
 #[test]
