@@ -1,7 +1,7 @@
 //! Which ring: `Z[X]/Phi_m(X)`, and its automorphisms.
 
 use crate::error::Error;
-use crate::prime::prime_factors;
+use crate::prime::distinct_prime_factors;
 
 /// The smallest degree whose rows fill one vector of eight words.
 const MIN_LOG_DEGREE: u32 = 3;
@@ -34,9 +34,7 @@ impl Cyclotomic {
         if m % 4 == 2 {
             return refuse("twice an odd number has the ring of that number");
         }
-        let mut primes = prime_factors(m.into());
-        primes.dedup();
-        let degree = primes.iter().fold(m, |degree, &p| degree / p as u32 * (p as u32 - 1));
+        let degree = distinct_prime_factors(m.into()).iter().fold(m, |degree, &p| degree / p as u32 * (p as u32 - 1));
         Ok(Self { index: m, degree })
     }
 
@@ -75,10 +73,8 @@ impl Cyclotomic {
     /// are `m/d` for the squarefree divisors d of m, a factor if d has an even number of primes:
     /// `Phi_m = prod_d (X^(m/d) - 1)^mu(d)`.
     pub(crate) fn binomials(&self) -> Vec<(usize, bool)> {
-        let mut primes = prime_factors(self.index.into());
-        primes.dedup();
         let mut binomials = vec![(self.index as usize, true)];
-        for prime in primes {
+        for prime in distinct_prime_factors(self.index.into()) {
             let with: Vec<_> = binomials.iter().map(|&(step, factor)| (step / prime as usize, !factor)).collect();
             binomials.extend(with);
         }

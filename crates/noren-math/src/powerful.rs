@@ -1,7 +1,7 @@
 //! The powerful basis of a ring, in which elements have small coefficients.
 
 use crate::cyclotomic::{Cyclotomic, remainder, times_binomial};
-use crate::prime::prime_factors;
+use crate::prime::{distinct_prime_factors, prime_factors};
 
 /// The basis `X_1^(i_1) X_2^(i_2) ..` of `Z[X]/Phi_m`, with `0 <= i_j < phi(m_j)` for the powers of primes `m_j` whose product
 /// is m, and `X = X_1 X_2 ..`: that of the tensor product of the rings `Z[X_j]/Phi_(m_j)`.
@@ -80,10 +80,8 @@ impl PowerfulBasis {
     /// `4^w n^2 / m^2`, and 1 for powers of two.
     #[must_use]
     pub fn growth(ring: &Cyclotomic) -> f64 {
-        let mut primes = prime_factors(ring.index().into());
-        primes.dedup();
         let ratio = ring.degree() as f64 / f64::from(ring.index());
-        primes.iter().fold(ratio * ratio, |growth, _| 4.0 * growth)
+        distinct_prime_factors(ring.index().into()).iter().fold(ratio * ratio, |growth, _| 4.0 * growth)
     }
 
     /// Turns coefficients of powers of X into those in this basis.

@@ -51,8 +51,7 @@ pub fn primitive_root_of_order(q: &Modulus, order: u64) -> Result<u64, Error> {
     if order == 0 || !(p - 1).is_multiple_of(order) {
         return Err(Error::NoRoot { prime: p, order });
     }
-    let mut factors = prime_factors(order);
-    factors.dedup();
+    let factors = distinct_prime_factors(order);
     // The order of g^((p-1)/order) divides `order`; it is a proper divisor if and only if g^((p-1)/f) = 1 for a prime f.
     let has_order = |&g: &u64| factors.iter().all(|&f| q.pow(g, (p - 1) / f) != 1);
     (2..p).find(has_order).map(|g| q.pow(g, (p - 1) / order)).ok_or(Error::NoRoot { prime: p, order })
@@ -73,6 +72,13 @@ pub fn prime_power(n: u64) -> Option<(u64, u32)> {
         let root = if r == 1 { n } else { libm::pow(n as f64, 1.0 / f64::from(r)).round() as u64 };
         (root.checked_pow(r) == Some(n) && is_prime(root)).then_some((root, r))
     })
+}
+
+/// The primes that divide `n`, ascending.
+pub(crate) fn distinct_prime_factors(n: u64) -> Vec<u64> {
+    let mut primes = prime_factors(n);
+    primes.dedup();
+    primes
 }
 
 /// The prime factors of `n` with multiplicity, ascending; 0 and 1 have none.
