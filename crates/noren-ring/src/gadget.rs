@@ -71,10 +71,10 @@ impl Gadget {
                 }
                 let reached = j + reach[j..i].partition_point(|&reach| reach < ends[i]);
                 let others = if reached < i { before[reached] } else { u64::MAX };
-                match reached.checked_sub(1).filter(|&cut| cut >= j).map(|cut| (ends[i] - ends[cut], cut)) {
-                    Some((last, cut)) if last < others => (last, cut),
-                    _ => (others, reached + before[reached..i].partition_point(|&digit| digit <= others) - 1),
+                if reached > j && ends[i] - ends[reached - 1] < others {
+                    return (ends[i] - ends[reached - 1], reached - 1);
                 }
+                (others, reached + before[reached..i].partition_point(|&digit| digit <= others) - 1)
             };
             let (costs, starts) = (0..ends.len()).map(best).unzip();
             largest.push(costs);
