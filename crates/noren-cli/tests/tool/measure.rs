@@ -6,6 +6,11 @@ use serde_json::Value;
 use crate::records::{check, ops};
 use crate::sandbox::Sandbox;
 
+/// For suites that take long: with kernels that are not the fastest the same is printed, later.
+fn of_fastest_kernels(name: &str) -> Option<Sandbox> {
+    is_fastest().then(|| Sandbox::new(name))
+}
+
 fn records(sandbox: &Sandbox, arguments: &[&str]) -> Vec<Value> {
     crate::records::records(&sandbox.done(&[&["measure"], arguments, &["--json", "--seconds", "0"]].concat()))
 }
@@ -30,11 +35,7 @@ fn the_work_of_a_client_is_measured() {
 
 #[test]
 fn samples_are_measured_one_by_one_and_in_batches() {
-    // With other kernels the same is printed, later.
-    if !is_fastest() {
-        return;
-    }
-    let sandbox = Sandbox::new("tfhe");
+    let Some(sandbox) = of_fastest_kernels("tfhe") else { return };
     let records = records(&sandbox, &["tfhe", "--workload", "BOOL,client-BOOL", "--batch", "1,8"]);
     records.iter().for_each(check);
     let all = ["secret_key", "server_key", "encrypt", "decrypt", "mux", "gate", "gate"];
@@ -48,11 +49,7 @@ fn samples_are_measured_one_by_one_and_in_batches() {
 
 #[test]
 fn a_weak_client_is_measured_in_a_process_for_each_part() {
-    // With other kernels the same is printed, later.
-    if !is_fastest() {
-        return;
-    }
-    let sandbox = Sandbox::new("weak-client");
+    let Some(sandbox) = of_fastest_kernels("weak-client") else { return };
     let records = records(&sandbox, &["weak-client", "--preset", "toy"]);
     let of = |part: &str| ops(&records, &[("part", part.into())]);
     let own = ["context", "keygen_secret", "light_keys", "encode", "encrypt_secret", "decrypt"];
@@ -100,11 +97,7 @@ fn reductions_are_measured_in_both_orders() {
 
 #[test]
 fn chains_are_measured_in_each_scheme() {
-    // With other kernels the same is printed, later.
-    if !is_fastest() {
-        return;
-    }
-    let sandbox = Sandbox::new("chain");
+    let Some(sandbox) = of_fastest_kernels("chain") else { return };
     let records = records(&sandbox, &["chain", "--depth", "1,2", "--threads", "2"]);
     records.iter().for_each(check);
     for (scheme, n) in [("bfv", 1 << 15), ("bgv", 1 << 15), ("ckks", 1 << 16)] {
