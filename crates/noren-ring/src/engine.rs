@@ -253,28 +253,13 @@ impl Engine {
     ///
     /// For long work, such as that on a ciphertext each: one operation shares out its own loops.
     pub fn map<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Send + Sync) -> Vec<R> {
-        let work = |item| {
-            interrupt::check();
-            work(item)
-        };
-        self.map_checked(items, work)
-    }
-
-    #[cfg(feature = "parallel")]
-    fn map_checked<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Send + Sync) -> Vec<R> {
-        use rayon::prelude::*;
-        let terms = interrupt::terms();
-        self.threads.enter(|shares| {
-            if !shares || items.len() < 2 {
-                return items.into_iter().map(work).collect();
+        let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
+        self.spread(items.into_iter().zip(&mut results).collect(), |next| {
+            while let Some((item, result)) = next() {
+                *result = Some(work(item));
             }
-            items.into_par_iter().map(|item| interrupt::under(terms.clone(), || work(item))).collect()
-        })
-    }
-
-    #[cfg(not(feature = "parallel"))]
-    fn map_checked<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Send + Sync) -> Vec<R> {
-        items.into_iter().map(work).collect()
+        });
+        results.into_iter().map(|result| result.expect("work was done on every item")).collect()
     }
 
     /// Runs `worker` on every thread, with what hands out the next task, in order.
