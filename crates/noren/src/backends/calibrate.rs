@@ -369,6 +369,11 @@ const LEAST_DISTANCE: f64 = 0.02;
 
 /// The lower quartile of the times of an operation, in nanoseconds.
 fn time(mut run: impl FnMut() -> Result<()>) -> Result<f64> {
+    time_erased(&mut run)
+}
+
+/// [`time`] of an operation of any type, compiled once.
+fn time_erased(run: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
     let mut sample = |repeats: u32| {
         let start = Instant::now();
         (0..repeats).try_for_each(|_| run())?;

@@ -67,7 +67,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
     ) -> Result<Operand<E::Ciphertext>> {
         let range = self.graph.node(x.0).range;
         let x = self.value(x, None)?;
-        Ok(Operand::Value(self.tabulated(at, &x, range, function)?.into()))
+        Ok(Operand::Value(self.tabulated(at, &x, range, &function)?.into()))
     }
 
     /// A function of the difference of integers.
@@ -80,7 +80,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
     ) -> Result<Operand<E::Ciphertext>> {
         let range = self.graph.node(a.0).range.plus(self.graph.node(b.0).range.negated());
         let difference = self.difference(at, a, b)?;
-        Ok(Operand::Value(self.tabulated(at, &difference, range, function)?.into()))
+        Ok(Operand::Value(self.tabulated(at, &difference, range, &function)?.into()))
     }
 
     /// The sign of numbers that are not closer to zero than the dead zone.

@@ -74,7 +74,7 @@ impl<E: Shared> Lowering<'_, E> {
         at: usize,
         x: &Arc<Value<E::Ciphertext>>,
         range: Interval,
-        function: impl Fn(f64) -> f64,
+        function: &dyn Fn(f64) -> f64,
     ) -> Result<Value<E::Ciphertext>> {
         let Some(modulus) = self.approximations.modulus else { return Err(self.refusal(at, "")) };
         let count = (range.high - range.low + 1.0) as u64;

@@ -392,7 +392,16 @@ impl<'a, E: Shared> Lowering<'a, E> {
     pub(super) fn side_by_side(
         &self,
         count: usize,
-        work: impl Fn(usize) -> Result<E::Ciphertext> + Send + Sync,
+        work: impl Fn(usize) -> Result<E::Ciphertext> + Sync,
+    ) -> Result<Vec<E::Ciphertext>> {
+        self.side_by_side_erased(count, &work)
+    }
+
+    /// [`Lowering::side_by_side`] for work of any type, compiled once for each evaluator.
+    fn side_by_side_erased(
+        &self,
+        count: usize,
+        work: &(dyn Fn(usize) -> Result<E::Ciphertext> + Sync),
     ) -> Result<Vec<E::Ciphertext>> {
         match self.ev.engine() {
             Some(engine) if count > 1 => engine.map((0..count).collect(), work).into_iter().collect(),
