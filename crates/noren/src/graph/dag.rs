@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::graph::inference::infer;
 use crate::graph::node::Node;
 use crate::graph::operation::Operation;
+use crate::graph::separable::Separable;
 
 /// A function of arrays: operations, each on the results of earlier ones, of which some are returned.
 ///
@@ -28,6 +29,8 @@ use crate::graph::operation::Operation;
 pub struct Graph {
     nodes: Vec<Node>,
     outputs: Vec<usize>,
+    /// What ranges of nodes are narrowed by; it follows from them.
+    separable: Separable,
 }
 
 /// The JSON of a graph: all that does not follow.
@@ -55,7 +58,9 @@ impl Graph {
             return Err(Error::parameter("operand", missing, format!("below {}", self.nodes.len())));
         }
         let (shape, element, range) = infer(&self.nodes, &operation, place)?;
-        self.nodes.push(Node { operation, place: place.to_owned(), shape, element, range });
+        let mut node = Node { operation, place: place.to_owned(), shape, element, range };
+        node.range = self.separable.narrow(&self.nodes, &node);
+        self.nodes.push(node);
         Ok(self.nodes.len() - 1)
     }
 

@@ -295,8 +295,14 @@ fn describe(node: &Node) -> String {
 /// Parts into which an interval is cut to bound a polynomial.
 const PARTS: usize = 64;
 
-/// Where a polynomial lies on an interval: the hull of Horner's scheme with intervals about the middle of each of 64 parts.
+/// Where a polynomial lies on an interval: of a parabola its ends and its vertex, of others the hull of Horner's scheme with
+/// intervals about the middle of each of 64 parts.
 pub fn polynomial_range(coefficients: &[f64], of: Interval) -> Interval {
+    if let &[c, b, a] = coefficients {
+        let value = |x: f64| (a * x + b) * x + c;
+        let vertex = if a == 0.0 { of.low } else { (-b / (2.0 * a)).clamp(of.low, of.high) };
+        return Interval::of(&[of.low, vertex, of.high].map(value));
+    }
     let width = (of.high - of.low) / PARTS as f64;
     let part = |k: usize| {
         let middle = of.low + width * (k as f64 + 0.5);

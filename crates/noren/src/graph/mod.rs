@@ -18,6 +18,7 @@ pub(crate) mod operation;
 mod ranges;
 mod reference;
 pub(crate) mod rows;
+mod separable;
 pub(crate) mod shape;
 pub(crate) mod simplify;
 

@@ -276,8 +276,10 @@ impl Function {
         let monotone = Interval::of(&[self.of(of.low), self.of(of.high)]);
         match self {
             Self::Exp | Self::Tanh | Self::Sigmoid => Ok(monotone),
-            Self::Log | Self::Sqrt if of.low > 0.0 => Ok(monotone),
-            Self::Log | Self::Sqrt => Err("arguments must be above 0: declare a range of inputs for which they are"),
+            Self::Log if of.low > 0.0 => Ok(monotone),
+            Self::Log => Err("arguments must be above 0: declare a range of inputs for which they are"),
+            Self::Sqrt if of.low >= 0.0 => Ok(monotone),
+            Self::Sqrt => Err("arguments must not be below 0: declare a range of inputs for which they are not"),
             Self::Reciprocal if of.low > 0.0 || of.high < 0.0 => Ok(monotone),
             Self::Reciprocal => Err("arguments must not reach 0: declare a range of inputs for which they do not"),
             Self::Sin | Self::Cos => Ok(Interval::new(-1.0, 1.0)),

@@ -2,7 +2,7 @@
 
 use crate::graph::dag::Graph;
 use crate::graph::operation::Operation;
-use crate::graph::shape::size;
+use crate::graph::shape::{moves_within_rows, size};
 
 /// How many rows a function computes apart: the length of the first axis of all inputs and outputs, if each row of each result
 /// follows from the same row of each input, and all rows in the same way.
@@ -66,22 +66,14 @@ fn is_apart(graph: &Graph, at: usize, rows: usize, apart: &[bool]) -> Option<boo
         Operation::MatMul { of, .. } => axes(*of) > 1,
         Operation::Reduce(_, _, axes) => !axes.contains(&0),
         Operation::Sort(_, axis) | Operation::ArgMax(_, axis) => *axis > 0,
-        Operation::Gather { of, positions, .. } => has_rows && moves_within_rows(graph, *of, rows, positions),
+        Operation::Gather { of, positions, .. } => {
+            let row = size(&graph.node(*of).shape).unwrap_or(0) / rows;
+            has_rows && moves_within_rows(row, rows, positions)
+        }
         Operation::Unary(..) | Operation::Polynomial(..) | Operation::Function { .. } | Operation::Table { .. } => true,
         Operation::Input { .. } | Operation::Constant { .. } => false,
     };
     (kept && has_rows).then_some(true)
-}
-
-/// Whether the elements of each row come from the same row, and in all rows from the same places.
-fn moves_within_rows(graph: &Graph, of: usize, rows: usize, positions: &[i64]) -> bool {
-    let Some(from) = size(&graph.node(of).shape).map(|count| (count / rows).cast_signed() as i64) else { return false };
-    let to = positions.len() / rows;
-    let within = |(at, &position): (usize, &i64)| match (positions[at % to], position) {
-        (-1, position) => position == -1,
-        (first, position) => (0..from).contains(&first) && position == first + (at / to) as i64 * from,
-    };
-    positions.iter().enumerate().all(within)
 }
 
 #[cfg(test)]

@@ -56,6 +56,17 @@ pub fn positions_without(shape: &[usize], axes: &[usize]) -> Vec<usize> {
     sums_of_strides(shape, &strides)
 }
 
+/// Whether the elements of each row come from the same row, of `row` elements, and in all rows from the same places.
+#[must_use]
+pub fn moves_within_rows(row: usize, rows: usize, positions: &[i64]) -> bool {
+    let (from, to) = (row.cast_signed() as i64, positions.len() / rows);
+    let within = |(at, &position): (usize, &i64)| match (positions[at % to], position) {
+        (-1, position) => position == -1,
+        (first, position) => (0..from).contains(&first) && position == first + (at / to) as i64 * from,
+    };
+    positions.iter().enumerate().all(within)
+}
+
 /// All indices of a shape in row-major order.
 #[cfg(test)]
 pub fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ {
