@@ -28,6 +28,7 @@ use crate::lowering::nodes::{Approximations, Lowering, Source};
 use crate::lowering::recording::{Recording, with_slots};
 use crate::lowering::value::View;
 use crate::schemes::ckks::model::{ModelVector, NoiseModel};
+use crate::schemes::ckks::requirements::MOST_SLOTS;
 use crate::schemes::ckks::{self, CkksError};
 use crate::schemes::error::readable;
 
@@ -173,7 +174,17 @@ impl CkksPlan {
                 Err(error) => return Err(error),
             };
             slots = wanted.min(parameters.max_slots());
-            let recording = Recording::new::<f64>(graph, slots, approximations)?;
+            let recording = match Recording::new::<f64>(graph, slots, approximations) {
+                // Larger ciphertexts may hold together what these do not.
+                Err(error)
+                    if matches!(error.downcast_ref(), Some(CompileError::Unsupported { .. }))
+                        && 2 * slots <= wanted.min(MOST_SLOTS) =>
+                {
+                    slots *= 2;
+                    continue;
+                }
+                recording => recording?,
+            };
             if recording.usage.depth > refused.levels {
                 refused.levels = recording.usage.depth;
                 continue;

@@ -51,6 +51,8 @@ impl Default for Requirements {
 
 /// The sizes of rings that are tried.
 const LOG_N: std::ops::RangeInclusive<u32> = 10..=17;
+/// The most slots that a ring has.
+pub(crate) const MOST_SLOTS: usize = 1 << (*LOG_N.end() - 1);
 /// The sizes of scales that are tried.
 const LOG_SCALE: std::ops::RangeInclusive<u32> = 20..=50;
 /// The sizes of special primes that are tried: transforms are faster for primes below 2^48, and larger ones may save a
@@ -127,8 +129,8 @@ impl Parameters {
         if !precision_bits.is_finite() {
             return Err(Error::parameter("precision_bits", precision_bits, "finite"));
         }
-        if slots == 0 || slots > 1 << (LOG_N.end() - 1) {
-            return Err(Error::parameter("slots", slots, format!("1 to {}", 1u64 << (LOG_N.end() - 1))));
+        if !(1..=MOST_SLOTS).contains(&slots) {
+            return Err(Error::parameter("slots", slots, format!("1 to {MOST_SLOTS}")));
         }
         requirements.search(room)
     }
