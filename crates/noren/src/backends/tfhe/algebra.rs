@@ -44,6 +44,12 @@ pub(super) trait ColumnAlgebra {
     /// The sum in the type of the terms, which are integers.
     fn sum(&self, terms: &[Self::Column]) -> Result<Self::Column>;
 
+    /// The terms in such an order that each element, an integer, ascends from term to term, one after the other in one column.
+    fn sort(&self, terms: &[Self::Column]) -> Result<Self::Column>;
+
+    /// Of each element, an integer, the first term in which it is largest.
+    fn argmax(&self, terms: &[Self::Column]) -> Result<Self::Column>;
+
     fn table(&self, table: &Table<'_>, operands: &[Self::Column]) -> Result<Self::Column>;
 }
 
@@ -121,6 +127,14 @@ impl ColumnAlgebra for ColumnEvaluator {
 
     fn sum(&self, terms: &[Column]) -> Result<Column> {
         self.sum(terms)
+    }
+
+    fn sort(&self, terms: &[Column]) -> Result<Column> {
+        Column::concatenate(self.sort(terms)?.iter())
+    }
+
+    fn argmax(&self, terms: &[Column]) -> Result<Column> {
+        self.argmax(terms)
     }
 
     fn table(&self, table: &Table<'_>, operands: &[Column]) -> Result<Column> {

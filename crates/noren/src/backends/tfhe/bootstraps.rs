@@ -15,7 +15,7 @@ use crate::graph::dag::Graph;
 use crate::graph::shape::size;
 use crate::programs::columns::lookup::CLEAN;
 use crate::programs::columns::{Binary, Element, Unary};
-use crate::radix::{Comparison, Cost, Digit, Operation, Shape};
+use crate::radix::{Comparison, Cost, Digit, Operation, Shape, exchanges};
 use crate::schemes::tfhe::Encoding;
 
 /// A truth value that comes from encryption or from a gate.
@@ -103,6 +103,11 @@ impl Counter {
 
     /// An operation on each element, and the digits of one of its results, as elements of a type.
     fn apply(&self, operation: Operation, operands: &[&Blank], (element, result): (Element, usize)) -> Blank {
+        self.results(operation, operands, element).swap_remove(result)
+    }
+
+    /// An operation on each element, and the digits of all its results, as elements of a type.
+    fn results(&self, operation: Operation, operands: &[&Blank], element: Element) -> Vec<Blank> {
         let count = operands[0].count;
         let bits = |digits: &[Digit]| digits.iter().map(|digit| (digit.most, digit.noise.to_bits())).collect();
         let runs = operands.chunk_by(|a, b| Rc::ptr_eq(&a.digits, &b.digits) || a.digits == b.digits);
@@ -114,7 +119,7 @@ impl Counter {
             (cost, results.into_iter().map(Rc::from).collect())
         });
         self.add(count * cost.bootstraps, cost.rounds);
-        Blank { element, count, digits: Rc::clone(&results[result]) }
+        results.iter().map(|digits| Blank { element, count, digits: Rc::clone(digits) }).collect()
     }
 
     /// An operation with one integer as result, of the type of the first operand.
@@ -241,6 +246,40 @@ impl ColumnAlgebra for Counter {
 
     fn sum(&self, terms: &[Blank]) -> Result<Blank> {
         Ok(self.integer(Operation::Sum(terms.len()), &terms.iter().collect::<Vec<_>>()))
+    }
+
+    fn sort(&self, terms: &[Blank]) -> Result<Blank> {
+        let (element, each) = (terms[0].element, terms[0].count);
+        let exchange = if element.is_signed() { Operation::ExchangeSigned } else { Operation::Exchange };
+        let joined = |terms: &mut dyn Iterator<Item = &Blank>, count: usize| {
+            let all = terms.cloned().reduce(|all, term| all.or(&term)).expect("a term");
+            Blank { count, ..all }
+        };
+        let mut terms = terms.to_vec();
+        for layer in exchanges(terms.len()).iter().filter(|layer| !layer.is_empty()) {
+            // All pairs of a layer are one batch.
+            let left = joined(&mut layer.iter().map(|&(i, _)| &terms[i]), layer.len() * each);
+            let right = joined(&mut layer.iter().map(|&(_, j)| &terms[j]), layer.len() * each);
+            let results = self.results(exchange, &[&left, &right], element);
+            let [low, high] = [0, 1].map(|at: usize| Blank { count: each, ..results[at].clone() });
+            for &(i, j) in layer {
+                (terms[i], terms[j]) = (low.clone(), high.clone());
+            }
+        }
+        Ok(joined(&mut terms.iter(), terms.len() * each))
+    }
+
+    fn argmax(&self, terms: &[Blank]) -> Result<Blank> {
+        let element = terms[0].element;
+        let ordered = |term: &Blank| match element {
+            Element::Signed(bits) => self.integer(Operation::AddKnown(1 << (bits - 1)), &[term]),
+            _ => term.clone(),
+        };
+        let ordered: Vec<Blank> = terms.iter().map(ordered).collect();
+        let bits = Element::narrowest(terms.len() - 1);
+        let result = Element::Unsigned(bits);
+        let numbers = self.apply(Operation::Argmax(terms.len()), &ordered.iter().collect::<Vec<_>>(), (result, 1));
+        Ok(self.apply(Operation::Cast(bits as usize), &[&numbers], (result, 0)))
     }
 
     fn table(&self, table: &Table<'_>, operands: &[Blank]) -> Result<Blank> {

@@ -88,7 +88,6 @@ fn check_node(graph: &Graph, at: usize) -> Result<()> {
             Err(refusal(graph, at, "compare constants before the function is compiled"))
         }
         Operation::Function { .. } => Err(refusal(graph, at, "a table of its values: values[x]")),
-        Operation::Sort(..) | Operation::ArgMax(..) => Err(refusal(graph, at, "")),
         _ => Ok(()),
     }
 }
@@ -187,7 +186,20 @@ impl<'r, 'g, A: ColumnAlgebra> Run<'r, 'g, A> {
                 let operands = inputs.map(|(&(of, _), input)| self.spread(of, input)).collect::<Result<Vec<_>>>()?;
                 self.ev.table(&table, &operands)?
             }
-            Operation::Input { .. } | Operation::Function { .. } | Operation::Sort(..) | Operation::ArgMax(..) => {
+            Operation::Sort(of, axis) => {
+                let sorted = self.ev.sort(&self.along(*of, *axis)?)?;
+                let (shape, each) = (&node.shape, self.count / node.shape[*axis]);
+                // Term after term, each with its elements in their order.
+                let place = || {
+                    let others = positions_without(shape, &[*axis]);
+                    let terms =
+                        positions_without(shape, &(0..shape.len()).filter(|own| own != axis).collect::<Vec<_>>());
+                    terms.iter().zip(others).map(|(term, other)| term * each + other).collect()
+                };
+                self.ev.gather(&sorted, self.count, &place)
+            }
+            Operation::ArgMax(of, axis) => self.ev.argmax(&self.along(*of, *axis)?)?,
+            Operation::Input { .. } | Operation::Function { .. } => {
                 return Err(refusal(self.graph, self.at, "an operation on integers"));
             }
         }))
@@ -282,23 +294,34 @@ impl<'r, 'g, A: ColumnAlgebra> Run<'r, 'g, A> {
     }
 
     fn reduced(&self, kind: Reduction, of: usize, axes: &[usize]) -> Result<A::Column> {
+        let columns = self.terms(of, axes, self.count)?;
+        match kind {
+            Reduction::Sum => self.sum(columns),
+            kind => self.ev.fold(binary(kind.binary()), &columns),
+        }
+    }
+
+    /// The elements along an axis: a column of each place on it.
+    fn along(&self, of: usize, axis: usize) -> Result<Vec<A::Column>> {
+        let shape = &self.graph.node(of).shape;
+        self.terms(of, &[axis], size(shape).unwrap_or(0) / shape[axis])
+    }
+
+    /// The terms of each of `count` elements that an operand has without some axes: a column of the first of each, of the second
+    /// of each, and so on.
+    fn terms(&self, of: usize, axes: &[usize], count: usize) -> Result<Vec<A::Column>> {
         let operand = self.graph.node(of);
         // The positions of the terms of each element.
         let terms = LazyCell::new(|| {
-            let mut terms: Vec<Vec<usize>> = vec![Vec::new(); self.count];
+            let mut terms: Vec<Vec<usize>> = vec![Vec::new(); count];
             for (position, to) in positions_without(&operand.shape, axes).into_iter().enumerate() {
                 terms[to].push(position);
             }
             terms
         });
-        let wide = self.types.operands(self.at);
-        let column = |term: usize| self.picked(of, wide, &|| terms.iter().map(|term_of| term_of[term]).collect());
-        let count = size(&operand.shape).unwrap_or(0) / self.count.max(1);
-        let columns = (0..count).map(column).collect::<Result<Vec<_>>>()?;
-        match kind {
-            Reduction::Sum => self.sum(columns),
-            kind => self.ev.fold(binary(kind.binary()), &columns),
-        }
+        let (wide, part) = (self.types.operands(self.at), Run { count, ..*self });
+        let column = |term: usize| part.picked(of, wide, &|| terms.iter().map(|term_of| term_of[term]).collect());
+        (0..size(&operand.shape).unwrap_or(0) / count.max(1)).map(column).collect()
     }
 
     /// The sum of columns, of many in groups.

@@ -120,6 +120,8 @@ impl Choice {
                 let matrix = (0..ELEMENTS * ELEMENTS).map(|_| self.number(9) - 40.0).collect();
                 Operation::MatMul { of: a, columns: ELEMENTS, matrix }
             }
+            19 if self.below(2) == 0 => Operation::Sort(a, 0),
+            19 => Operation::ArgMax(a, 0),
             _ => self.table(graph, a),
         }
     }
@@ -222,6 +224,16 @@ fn typed(graph: &Graph, inputs: &[Vec<f64>]) -> Vec<Vec<f64>> {
                 let parts: Vec<Vec<i128>> = index.terms.iter().map(|&(of, _)| part(of)).collect();
                 let x = |k: usize| index.at(&parts.iter().map(|part| part[k]).collect::<Vec<_>>());
                 (0..parts[0].len()).map(|k| values[(x(k) - i128::from(*first)) as usize] as i128).collect()
+            }
+            Operation::Sort(of, _) => {
+                let mut x = own(*of);
+                x.sort_unstable();
+                x
+            }
+            Operation::ArgMax(of, _) => {
+                let x = own(*of);
+                let largest = x.iter().max().expect("an element");
+                vec![x.iter().position(|value| value == largest).expect("its place") as i128]
             }
             other => panic!("{}", other.name()),
         };

@@ -156,6 +156,7 @@ fn typed(graph: &Graph, at: usize, asked: u32) -> Typed {
             Element::Bool
         }
         Operation::Reduce(Reduction::Maximum | Reduction::Minimum, ..) => holding(hull),
+        Operation::Sort(of, _) | Operation::ArgMax(of, _) => holding(graph.node(*of).range),
         Operation::Table { .. } => {
             let of_index = |index: Index| match index.elements(graph)[..] {
                 [element] => element,
