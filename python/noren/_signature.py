@@ -62,13 +62,28 @@ def graph_of(function: Callable[..., Any], examples: Sequence[Any], ranges: Rang
         name = spec.name or own_name
         low, high = _range(name, spec.low, spec.high)
         arguments.append(tracer.input(name, _shape(name, spec.shape), spec.element, low, high))
-    found, _ = flattened(function(*arguments))
+    found, _ = flattened(_called(function, arguments))
     outputs = [output if isinstance(output, Traced) else tracer.constant(output) for output in found]
     for output, value in zip(outputs, found, strict=True):
         if not isinstance(value, Traced):
             raise TraceError(f"output {output!r} does not depend on an input: compute it without encryption")
     tracer.graph.finish([output.node for output in outputs])
     return tracer.graph
+
+
+def _called(function: Callable[..., Any], arguments: Sequence[Traced]) -> Any:
+    """Return what a function returns for traced arrays."""
+    try:
+        result = function(*arguments)
+    except (TypeError, ValueError) as error:
+        # numpy's own error hides why an element of a known array cannot be an encrypted value.
+        if isinstance(error.__cause__, TraceError):
+            raise error.__cause__ from None
+        raise
+    if result is None or isinstance(result, dict | set):
+        found = "None" if result is None else f"a {type(result).__name__}"
+        raise TraceError(f"the function returns {found}: let it return an array, or a tuple of arrays")
+    return result
 
 
 def _inputs(examples: Sequence[Any], ranges: Ranges) -> list[Input]:

@@ -297,7 +297,8 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         """Refuse to become an array of known values."""
         raise TraceError(
             f"{place()}: numpy needs the values of an encrypted array here: keep to functions that are traced, and for "
-            "a table write noren.compiler.table(values, x) in place of values[x]"
+            "a table write noren.compiler.table(values, x) in place of values[x], for an assignment to elements of a "
+            "known array np.stack or np.concatenate"
         )
 
     def __bool__(self) -> NoReturn:
@@ -309,7 +310,10 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __float__(self) -> NoReturn:
         """Refuse to become a number."""
-        raise TraceError(f"{place()}: an encrypted value cannot become a Python number: compute with the array itself")
+        raise TraceError(
+            f"{place()}: an encrypted value cannot become a Python number: compute with the array itself, and in place "
+            "of an assignment to an element of a known array build the result by np.stack or np.concatenate"
+        )
 
     __int__ = __complex__ = item = tolist = __float__
 
@@ -369,11 +373,8 @@ def place() -> str:
     frame = sys._getframe(1)
     while frame.f_back is not None:
         file = frame.f_code.co_filename
-        library = file.startswith((_NUMPY, "<__array_function__")) or (
-            file.startswith(_PACKAGE)
-            and Path(file).name
-            in ("_trace.py", "_trace_functions.py", "_trace_products.py", "_signature.py", "compiler.py", "advisor.py")
-        )
+        own = file.startswith(_PACKAGE) and Path(file).name.startswith(("_trace", "_signature", "compiler", "advisor"))
+        library = own or file.startswith((_NUMPY, "<__array_function__"))
         if not library:
             return f"{Path(file).name}:{frame.f_lineno}"
         frame = frame.f_back

@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noren import _trace_linear as linear
 from noren import _trace_products as products
+from noren import _trace_statistics as statistics
 from noren._trace import Traced, TraceError, Tracer, known, place
+from noren._trace_types import as_dtype, encrypted, settled
 
 _BINARY = {
     "add": "add",
@@ -92,7 +95,7 @@ class NumpyTracer(Tracer):
         options = _asked(kwargs, {})
         dtype = options.pop("dtype", None)
         _refuse(name, options)
-        return _as_dtype(name, _settled(_ufunc(self, name, inputs), *inputs), dtype)
+        return as_dtype(name, settled(_ufunc(self, name, inputs), *inputs), dtype)
 
     def function(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record another function.
@@ -101,21 +104,22 @@ class NumpyTracer(Tracer):
         function here does not take are refused.
         """
         name = func.__name__
-        taken = {*_STRUCTURAL, *_JOINING, *_FUNCTIONS}
-        if getattr(np, name, None) is not func:
-            raise TraceError(f"{place()}: {func.__module__}.{name} is not traced; {_supported(taken)}")
-        if name in _STRUCTURAL:
+        taken = {*_STRUCTURAL, *_JOINING, *_FUNCTIONS, *map(_full_name, _ELSEWHERE)}
+        elsewhere = _ELSEWHERE.get(func)
+        if elsewhere is None and getattr(np, name, None) is not func:
+            raise TraceError(f"{place()}: {_full_name(func)} is not traced; {_supported(taken)}")
+        if elsewhere is None and name in _STRUCTURAL:
             return _rearranged(func, args, kwargs)
-        if name not in taken:
+        if elsewhere is None and name not in taken:
             raise TraceError(f"{place()}: np.{name} is not traced; {_supported(taken)}")
         given = _bound(func, args, kwargs)
-        if name in _JOINING:
+        if elsewhere is None and name in _JOINING:
             dtype = given.pop("dtype", None)
             parts = list(next(iter(given.values())))
             _refuse(name, {key: value for key, value in given.items() if key not in ("arrays", "tup", "axis")})
             joined = _joined(self, func, parts, {"axis": given["axis"]} if "axis" in given else {})
-            return _as_dtype(name, _settled(joined, *parts), dtype)
-        function = _FUNCTIONS[name]
+            return as_dtype(name, settled(joined, *parts), dtype)
+        function = elsewhere or _FUNCTIONS[name]
         known_here = set(inspect.signature(function).parameters)
         _refuse(name, {key: value for key, value in given.items() if key not in known_here})
         return function(self, **given)
@@ -124,7 +128,7 @@ class NumpyTracer(Tracer):
 def select(tracer: Tracer, condition: Any, a: Any, b: Any) -> Traced:
     """Take `a` where the condition holds, else `b`."""
     c, x, y = (tracer.traced(operand) for operand in (condition, a, b))
-    return _settled(tracer.push({"select": [c.node, x.node, y.node]}), a, b)
+    return settled(tracer.push({"select": [c.node, x.node, y.node]}), a, b)
 
 
 def sigmoid(x: Traced) -> Traced:
@@ -137,6 +141,10 @@ def table(x: Traced, values: NDArray[Any], first: int) -> Traced:
     element = {"b": "bool", "f": "real"}.get(values.dtype.kind, "integer")
     numbers = known(values).astype(np.float64).ravel().tolist()
     return x.tracer.push({"table": {"of": x.node, "first": first, "values": numbers, "element": element}})
+
+
+def _full_name(func: Any) -> str:
+    return f"{func.__module__}.{func.__name__}"
 
 
 def _supported(names: Iterable[str]) -> str:
@@ -196,31 +204,6 @@ def _signature(func: Any) -> inspect.Signature:
         return inspect.signature(_IN_C[func.__name__])
 
 
-def _as_dtype(name: str, result: Traced, dtype: Any) -> Traced:
-    """Return a result that is asked for as some type: its own, or integers as float64."""
-    if dtype is None or np.dtype(dtype) == result.dtype:
-        return result
-    if np.dtype(dtype) == np.float64 and result.dtype.kind in "iu":
-        return result.astype(np.float64)
-    raise TraceError(
-        f"{place()}: np.{name} with dtype={np.dtype(dtype)} is not traced, the result is {result.dtype}: leave it out"
-    )
-
-
-def _settled(result: Traced, *operands: Any) -> Traced:
-    """Return a result under the type that numpy computes it in; integers that would wrap around there are refused."""
-    if result.dtype.kind not in "iu":
-        return result
-
-    def kind(operand: Any) -> Any:
-        if isinstance(operand, Traced):
-            return operand.dtype
-        return operand if type(operand) in (bool, int, float) else np.asarray(operand).dtype
-
-    dtype = np.result_type(*map(kind, operands))
-    return result.typed(np.dtype(np.int8) if dtype.kind == "b" else dtype) if dtype.kind in "biuf" else result
-
-
 def _rearranged(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Rearrange one array, which comes first, as the function does it with positions."""
     name = func.__name__
@@ -237,9 +220,9 @@ def _rearranged(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
         _refuse(name, {"out": given["out"]})
     if given.get("order", "C") not in ("C", "F"):
         raise TraceError(f"{place()}: np.{name} with order={given['order']!r}: 'C' and 'F' are traced")
-    encrypted = [key for key, value in given.items() if _encrypted(value)]
-    if encrypted:
-        raise TraceError(f"{place()}: np.{name} with an encrypted {encrypted[0]}=: only the array may be encrypted")
+    also = [key for key, value in given.items() if encrypted(value)]
+    if also:
+        raise TraceError(f"{place()}: np.{name} with an encrypted {also[0]}=: only the array may be encrypted")
 
     def change(positions: NDArray[np.int64]) -> NDArray[np.int64]:
         bound.arguments[first] = (positions,) if several else positions
@@ -247,10 +230,6 @@ def _rearranged(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
         return result
 
     return x.rearranged(change)
-
-
-def _encrypted(value: Any) -> bool:
-    return isinstance(value, Traced) or (isinstance(value, list | tuple) and any(map(_encrypted, value)))
 
 
 def _joined(tracer: Tracer, func: Any, operands: list[Any], options: dict[str, Any]) -> Traced:
@@ -313,7 +292,7 @@ def _ufunc_reduced(tracer: Tracer, name: str, x: Any, kwargs: dict[str, Any]) ->
     kind = _REDUCTIONS[name]
     if name.startswith("logical"):
         values = _truths(values)
-    return _as_dtype(f"{name}.reduce", _reduced(kind, values, axis, keepdims), dtype)
+    return as_dtype(f"{name}.reduce", _reduced(kind, values, axis, keepdims), dtype)
 
 
 def _reduced(name: str, x: Traced, axis: Any, keepdims: Any) -> Traced:
@@ -322,7 +301,7 @@ def _reduced(name: str, x: Traced, axis: Any, keepdims: Any) -> Traced:
         return result.typed(x.dtype)
     if name in ("sum", "product") and x.dtype.kind in "iu":
         return result.typed(np.dtype(np.uint64 if x.dtype.kind == "u" else np.int64))
-    return _settled(result, x) if x.dtype.kind in "iu" else result
+    return settled(result, x) if x.dtype.kind in "iu" else result
 
 
 def _truths(x: Traced) -> Traced:
@@ -373,6 +352,21 @@ def _reciprocal(tracer: Tracer, x: Any) -> Traced:
     return values.function("reciprocal")
 
 
+def _root_of_squares(tracer: Tracer, x: Any, y: Any) -> Traced:
+    first, second = (
+        value.polynomial([0.0, 0.0, 1.0]) if isinstance(value, Traced) else tracer.constant(np.square(known(value)))
+        for value in (x, y)
+    )
+    return first.binary("add", second).function("sqrt")
+
+
+def _halves(tracer: Tracer, x: Any, combine: str) -> Traced:
+    """Return half of `exp(x)` and `exp(-x)` together."""
+    values = tracer.traced(x)
+    both = [value.function("exp").binary("mul", tracer.constant(0.5)) for value in (values, values.unary("neg"))]
+    return both[0].binary(combine, both[1])
+
+
 def _plus(tracer: Tracer, x: Any) -> Traced:
     values = tracer.traced(x)
     if values.dtype.kind == "b":
@@ -398,7 +392,7 @@ def _clip(
     for bound, name in ((low, "maximum"), (high, "minimum")):
         if bound is not None:
             result = result.binary(name, tracer.traced(bound))
-    return _settled(result, a, *(bound for bound in (low, high) if bound is not None))
+    return settled(result, a, *(bound for bound in (low, high) if bound is not None))
 
 
 def _where(tracer: Tracer, condition: Any, x: Any = None, y: Any = None) -> Traced:
@@ -407,9 +401,18 @@ def _where(tracer: Tracer, condition: Any, x: Any = None, y: Any = None) -> Trac
     return select(tracer, condition, x, y)
 
 
+def _select(tracer: Tracer, condlist: Any, choicelist: Any, default: Any = 0) -> Traced:
+    if len(condlist) != len(choicelist) or not condlist:
+        raise TraceError(f"{place()}: np.select of {len(condlist)} conditions and {len(choicelist)} choices")
+    result = tracer.traced(default)
+    for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
+        result = select(tracer, condition, choice, result)
+    return result
+
+
 def _reduction(name: str) -> Callable[..., Traced]:
     def reduce(tracer: Tracer, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Traced:
-        return _as_dtype(name, _reduced(name, tracer.traced(a), axis, keepdims), dtype)
+        return as_dtype(name, _reduced(name, tracer.traced(a), axis, keepdims), dtype)
 
     return reduce
 
@@ -438,55 +441,12 @@ def _place(sign: int) -> Callable[..., Traced]:
     return place_of
 
 
-def _count(x: Traced, axis: Any) -> int:
-    axes = range(x.ndim) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, x.ndim)
-    return int(np.prod([x.shape[at] for at in axes], dtype=np.int64))
-
-
-def _mean(tracer: Tracer, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Traced:
-    values = tracer.traced(a)
-    total = values.reduce("sum", axis, keepdims)
-    return _as_dtype("mean", total.binary("mul", tracer.constant(1.0 / _count(values, axis))), dtype)
-
-
-def _var(tracer: Tracer, a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = False) -> Traced:
-    values = tracer.traced(a)
-    count = _count(values, axis)
-    if count <= ddof:
-        raise TraceError(f"{place()}: the variance of {count} numbers with ddof={ddof}")
-    # Two sums need no copies of the mean beside the numbers.
-    squares = values.polynomial([0.0, 0.0, 1.0]).reduce("sum", axis, keepdims)
-    total = values.reduce("sum", axis, keepdims)
-    square = total.binary("mul", total.binary("mul", tracer.constant(1.0 / (count * (count - ddof)))))
-    result = squares.binary("mul", tracer.constant(1.0 / (count - ddof))).binary("sub", square)
-    return _as_dtype("var", result, dtype)
-
-
-def _average(tracer: Tracer, a: Any, axis: Any = None, weights: Any = None, keepdims: Any = False) -> Traced:
-    if weights is None:
-        return _mean(tracer, a, axis, keepdims=keepdims)
-    if _encrypted(weights):
-        raise TraceError(f"{place()}: np.average with encrypted weights: divide sums of products, with known bounds")
-    values, parts = tracer.traced(a), known(weights).astype(np.float64)
-    axes = tuple(range(values.ndim)) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, values.ndim)
-    if parts.shape != values.shape:
-        along = tuple(values.shape[at] for at in axes)
-        if axis is None or parts.shape != along:
-            needed = f"{values.shape}" if axis is None else f"{values.shape} or {along}"
-            raise TraceError(f"{place()}: np.average with weights of shape {parts.shape}: {needed} is needed")
-        parts = parts.transpose(np.argsort(axes)).reshape([n if at in axes else 1 for at, n in enumerate(values.shape)])
-    total = parts.sum(axis=axes, keepdims=True)
-    if (total == 0).any():
-        raise TraceError(f"{place()}: np.average with weights whose sum is 0: numpy refuses them")
-    return values.binary("mul", tracer.constant(parts / total)).reduce("sum", axis, keepdims)
-
-
 def _polyval(tracer: Tracer, p: Any, x: Any) -> Traced:
-    if _encrypted(p) or np.ndim(p) != 1:
+    if encrypted(p) or np.ndim(p) != 1:
         raise TraceError(
             f"{place()}: np.polyval with coefficients that are encrypted, or no vector: give known numbers"
         )
-    return _settled(tracer.traced(x).polynomial(known(p)[::-1].tolist()), known(p), x)
+    return settled(tracer.traced(x).polynomial(known(p)[::-1].tolist()), known(p), x)
 
 
 def _count_nonzero(tracer: Tracer, a: Any, axis: Any = None, keepdims: Any = False) -> Traced:
@@ -501,14 +461,14 @@ def _like(value: int) -> Callable[..., NDArray[Any]]:
 
 
 def _full_like(_tracer: Tracer, a: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> NDArray[Any]:
-    if _encrypted(fill_value):
+    if encrypted(fill_value):
         raise TraceError(f"{place()}: np.full_like with an encrypted value: write np.broadcast_to(value, x.shape)")
     extents = np.shape(a) if shape is None else shape
     return np.full(extents, fill_value, dtype=a.dtype if dtype is None else dtype)
 
 
 def _size(_tracer: Tracer, a: Any, axis: Any = None) -> int:
-    return _count(a, axis)
+    return statistics.count(a, axis)
 
 
 _COMPOSED: dict[str, Callable[..., Traced]] = {
@@ -525,13 +485,16 @@ _COMPOSED: dict[str, Callable[..., Traced]] = {
     "log2": lambda tracer, x: tracer.traced(x).function("log").binary("mul", tracer.constant(1 / np.log(2.0))),
     "log10": lambda tracer, x: tracer.traced(x).function("log").binary("mul", tracer.constant(1 / np.log(10.0))),
     "log1p": lambda tracer, x: tracer.traced(x).binary("add", tracer.constant(1.0)).function("log"),
+    "hypot": _root_of_squares,
+    "sinh": lambda tracer, x: _halves(tracer, x, "sub"),
+    "cosh": lambda tracer, x: _halves(tracer, x, "add"),
     "expm1": lambda tracer, x: tracer.traced(x).function("exp").binary("sub", tracer.constant(1.0)),
 }
 _UFUNCS = {*_BINARY, *_UNARY, *_SMOOTH, *_COMPOSED}
 
 
 def _product(function: Callable[[Tracer, Any, Any], Traced]) -> Callable[..., Traced]:
-    return lambda tracer, a, b: _settled(function(tracer, a, b), a, b)
+    return lambda tracer, a, b: settled(function(tracer, a, b), a, b)
 
 
 # The names of the arguments are those of numpy.
@@ -547,14 +510,32 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "argmin": _place(-1),
     "any": _truth("maximum"),
     "all": _truth("minimum"),
-    "mean": _mean,
-    "average": _average,
-    "var": _var,
+    "mean": statistics.mean,
+    "average": statistics.average,
+    "var": statistics.var,
+    "std": statistics.std,
+    "ptp": statistics.ptp,
+    "median": statistics.median,
+    "quantile": statistics.quantile,
+    "percentile": statistics.percentile,
+    "digitize": statistics.digitize,
+    "searchsorted": statistics.searchsorted,
+    "histogram": statistics.histogram,
+    "bincount": statistics.bincount,
+    "cumsum": linear.cumsum,
+    "diff": linear.diff,
+    "convolve": linear.convolve,
+    "correlate": linear.correlate,
+    "trace": linear.trace,
+    "tril": linear.triangle(np.tril),
+    "triu": linear.triangle(np.triu),
+    "pad": linear.pad,
     "dot": _product(products.dot),
     "inner": _product(products.inner),
     "vdot": _product(products.vdot),
     "outer": _product(products.outer),
     "where": _where,
+    "select": _select,
     "clip": _clip,
     "polyval": _polyval,
     "count_nonzero": _count_nonzero,
@@ -566,6 +547,11 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "size": _size,
     "copy": lambda _tracer, a: a,
 }
+# Those outside of numpy's main namespace.
+_ELSEWHERE: dict[Any, Callable[..., Any]] = {
+    np.linalg.norm: statistics.norm,
+    np.lib.stride_tricks.sliding_window_view: linear.sliding_window_view,
+}
 # Functions in C, which say what they take from some version of numpy on.
 _IN_C: dict[str, Callable[..., Any]] = {
     "concatenate": lambda arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind": None,
@@ -573,6 +559,7 @@ _IN_C: dict[str, Callable[..., Any]] = {
     "dot": lambda a, b, out=None: None,
     "inner": lambda a, b, /: None,
     "vdot": lambda a, b, /: None,
+    "bincount": lambda x, /, weights=None, minlength=0: None,
 }
 
 

@@ -11,6 +11,7 @@ from noren import Input, compiler
 
 SQUARE = np.arange(9).reshape(3, 3)
 LEFT = np.arange(6).reshape(2, 3)
+KERNEL = np.array([1, -2, 3])
 CUBE = np.arange(12).reshape(2, 2, 3)
 Function = Callable[[Any], Any]
 
@@ -74,10 +75,63 @@ def assert_equals_numpy(function: Function, *arrays: Any) -> None:
         ((2, 3), lambda x: x.ravel(order="F")),
         ((2, 3), lambda x: x.reshape(3, -1, order="F")),
         ((2, 3), lambda x: x * np.size(x, 1)),
+        ((5,), lambda x: np.convolve(x, KERNEL)),
+        ((5,), lambda x: np.convolve(KERNEL, x, "same")),
+        ((5,), lambda x: np.convolve(x, KERNEL / 4, mode="valid")),
+        ((2,), lambda x: np.convolve(x, KERNEL, "valid")),
+        ((4,), lambda x: np.convolve(x, x[:2])),
+        ((5,), lambda x: np.correlate(x, KERNEL)),
+        ((5,), lambda x: np.correlate(KERNEL, x, "full")),
+        ((4,), lambda x: np.correlate(x[:2], x, "full")),
+        ((5,), np.diff),
+        ((3, 4), lambda x: np.diff(x, 2, axis=0)),
+        ((3, 4), lambda x: np.diff(x, axis=1, prepend=0, append=0)),
+        ((3, 2), lambda x: np.diff(x, prepend=x[:, :1])),
+        ((4,), lambda x: np.diff(x > 0)),
+        ((3, 4), np.cumsum),
+        ((3, 4), lambda x: x.cumsum(axis=0)),
+        ((4,), lambda x: np.cumsum(x > 0)),
+        ((3, 3), np.trace),
+        ((2, 3, 3), lambda x: np.trace(x, 1, 1, 2)),
+        ((3, 3), np.tril),
+        ((3, 4), lambda x: np.triu(x, 1)),
+        ((3, 2), lambda x: np.pad(x, 1, constant_values=0)),
+        ((3, 2), lambda x: np.pad(x, ((1, 0), (0, 2)), mode="edge")),
+        ((4,), lambda x: np.pad(x, 2, "reflect")),
+        ((3, 4), lambda x: np.lib.stride_tricks.sliding_window_view(x, 2, axis=1).sum(-1)),
+        ((4,), lambda x: np.digitize(x, [-2.5, -0.5, 0.5])),
+        ((4,), lambda x: np.digitize(x, [-1, 0, 1], right=True)),
+        ((4,), lambda x: np.searchsorted([-1, 0, 1], x)),
+        ((4,), lambda x: np.searchsorted([-1, 0, 1], x, side="right")),
+        ((6,), lambda x: np.histogram(x, bins=[-3, 0, 2, 3])[0]),
+        ((6,), lambda x: np.histogram(x, 3, (-3, 3))[0]),
+        ((6,), lambda x: np.bincount(x + 3, minlength=8)),
+        ((4,), lambda x: np.select([x > 1, x > 0], [x, 2 * x], -1)),
+        ((4,), np.ptp),
+        ((4,), lambda x: np.cosh(x / 4.0) + np.sinh(x / 4.0)),
+        ((5,), lambda x: np.linalg.norm(x + 4.0)),
+        ((3, 4), lambda x: np.linalg.norm(x + 4, axis=1)),
+        ((3,), lambda x: np.hypot(x + 5, 2.0)),
+        ((4,), lambda x: np.bincount([0, 2, 1, 0], weights=x, minlength=5)),
+        ((5,), np.median),
+        ((4,), lambda x: np.percentile(x, [0, 100])),
+        ((3, 2), lambda x: np.quantile(x, 0.5, axis=0, keepdims=True)),
     ],
 )
 def test_a_traced_function_is_that_of_numpy(shape: tuple[int, ...], function: Function) -> None:
     assert_equals_numpy(function, numbers(shape))
+
+
+@pytest.mark.parametrize(
+    ("shape", "function"),
+    [((3, 4), lambda x: np.std(x, axis=1)), ((6,), lambda x: x.std(ddof=1)), ((4,), lambda x: np.linalg.norm(x))],
+)
+def test_roots_of_sums_that_may_be_zero_are_within_their_bound(shape: tuple[int, ...], function: Function) -> None:
+    x = np.random.default_rng(5).uniform(-1, 1, shape)
+    f = noren.compile(function, Input(shape, -1.0, 1.0), precision=0.1, security=None)
+    for values in (x, np.zeros(shape)):
+        found, bound = f.simulate(values, bound=True)
+        assert np.abs(found - function(values)).max() <= bound <= 0.1
 
 
 def added_out(x: Any) -> Any:
@@ -89,6 +143,12 @@ def added_to_known(x: Any) -> Any:
     total = np.zeros(3, dtype=int)
     total += x
     return total
+
+
+def assigned(x: Any) -> Any:
+    out = np.zeros(3)
+    out[0] = x[0]
+    return out
 
 
 def halved(x: Any) -> Any:
@@ -106,6 +166,9 @@ def halved(x: Any) -> Any:
         (lambda x: np.max(x, where=x > 0, initial=0), "initial=, where="),
         (added_out, r"out=.*assign the result"),
         (added_to_known, r"out=.*y = y \+ x"),
+        (assigned, r"test_compile_numpy\.py:\d+: .*np\.stack"),
+        (lambda _: None, "returns None"),
+        (lambda x: {"x": x}, "returns a dict"),
         (halved, "in its place: name a new one"),
         (lambda x: np.add(x, 1, where=np.array([True, False, True])), "where="),
         (lambda x: np.add(x, 1, dtype=np.int8), "dtype=int8"),
@@ -130,6 +193,19 @@ def halved(x: Any) -> Any:
         (lambda x: (x + 5) ** -1, "numpy refuses"),
         (lambda x: np.ravel(x, order="K"), "order='K'"),
         (lambda x: np.linalg.outer(x, x), "numpy.linalg.outer is not traced"),
+        (lambda x: np.convolve(x, SQUARE), "two vectors"),
+        (lambda x: np.diff(x, 3), "n=3 of 3 elements"),
+        (lambda x: np.pad(x, 1, constant_values=7), "constant_values=7"),
+        (lambda x: np.pad(x, 1, "mean"), "mode='mean'"),
+        (lambda x: np.digitize(x, [1, 0]), "do not ascend"),
+        (lambda x: np.searchsorted(x, [1, 2]), "in an encrypted array"),
+        (lambda x: np.histogram(x, 3)[0], "depend on encrypted numbers"),
+        (lambda x: np.bincount(x + 3, minlength=3), "minlength=7 or more"),
+        (lambda x: np.bincount(x, minlength=9), "integers from 0 on"),
+        (lambda x: np.percentile(x, 101), "outside of 0 to 100"),
+        (lambda x: np.quantile(x, 0.5, method="nearest"), "method="),
+        (lambda x: np.std(x, ddof=3), "ddof=3"),
+        (lambda x: np.linalg.norm(x, 1), "ord="),
         (lambda x: np.clip(x, 0, 1, dtype=np.int8), "dtype="),
         (lambda x: x.clip(-1, 1, min=0), "bound twice"),
     ],
