@@ -381,6 +381,20 @@ def test_vectors_are_added_where_no_level_is_left() -> None:
     assert np.abs(found - (x**3 + steps)).max() <= bound <= 1e-2
 
 
+def test_the_ring_grows_for_arrays_that_smaller_ciphertexts_do_not_hold() -> None:
+    """The level alone needs a ring of 4096 slots."""
+    points = RNG.uniform(-1, 1, (200, 12))
+
+    def distances(x: Any) -> Any:
+        return (x * x).sum(axis=1, keepdims=True) - 2 * (x @ points.T) + (points * points).sum(axis=1)
+
+    f = noren.compile(distances, Input((32, 12), -1.0, 1.0), scheme="ckks", precision=1e-2)
+    x = RNG.uniform(-1, 1, (32, 12))
+    found, bound = f.simulate(x, bound=True)
+    assert np.abs(found - distances(x)).max() <= bound <= 1e-2
+    assert f.explain().slots == 32 * 256
+
+
 def branches(x: Any) -> Any:
     return x if x.sum() > 0 else -x
 
