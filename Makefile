@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # sources change between calls.
 export CARGO_INCREMENTAL ?= 0
 
-.PHONY: demo test test-full test-parquet test-cluster build lint test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files licences sbom wheel sdist reproducible packages targets test-arm test-s390x clean
+.PHONY: demo test test-full test-parquet test-cluster build lint .lint-rust .lint-python test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files licences sbom wheel sdist reproducible packages targets test-arm test-s390x clean
 
 ## demo: score real clinical records under encryption, client and server as separate processes.
 demo: build
@@ -58,7 +58,7 @@ build:
 $(VENV)/.tools: pyproject.toml
 	$(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed: install your system's python3-venv package" >&2; exit 1; }
 	$(BIN)/pip install --quiet 'maturin>=1.11,<2' 'numpy>=1.26' 'scikit-learn>=1.4' 'matplotlib>=3.8' 'pandas>=2.1' \
-		'pytest>=8' 'mypy>=1.11' 'ruff>=0.6' 'pandas-stubs>=2.1' 'blake3>=1'
+		'pytest>=8' 'pytest-xdist>=3.6' 'mypy>=1.11' 'ruff>=0.6' 'pandas-stubs>=2.1' 'blake3>=1'
 	$(BIN)/pip install --quiet 'ray>=2.40' || echo "there is no Ray for this Python: tests of noren.cluster are skipped"
 	touch $@
 
@@ -77,20 +77,26 @@ $(VENV)/.installed: $(VENV)/.tools target/.tool $(shell find python -name '*.py'
 RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 
 # Fuzz targets are checked, which links nothing: the fuzzer's library, in C++, is not needed. The oldest Rust checks where it
-# is installed.
-lint: $(VENV)/.tools
+# is installed. Python's tools are installed while clippy runs.
+lint:
+	@$(MAKE) --no-print-directory --jobs=2 .lint-rust .lint-python
+	$(BIN)/python checks/dependencies.py check
+
+.lint-rust:
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 	$(CARGO) clippy --package noren-ring --package noren --no-default-features --lib --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
-	$(BIN)/ruff check python bench examples checks
-	$(BIN)/ruff format --check python bench examples checks
-	$(BIN)/python checks/dependencies.py check
-	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a $(CARGO) clippy --manifest-path fuzz/Cargo.toml --all-targets --quiet -- -D warnings
+	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a $(CARGO) clippy --manifest-path fuzz/Cargo.toml --target-dir $(TARGET) --all-targets --quiet -- -D warnings
 	@if $(CARGO) +$(RUST_VERSION) --version > /dev/null 2>&1; then \
 		$(CARGO) +$(RUST_VERSION) check --workspace --quiet --target-dir target/oldest; fi
 	@if command -v cargo-deny > /dev/null; then $(CARGO) deny --log-level error check bans licenses sources; fi
+
+.lint-python: $(VENV)/.tools
+	$(BIN)/ruff check python bench examples checks
+	$(BIN)/ruff format --check python bench examples checks
+	MYPYPATH=python $(BIN)/mypy --strict python bench checks
 
 # The first line builds all, examples too; the loop then runs the same binaries once per table. The last table is the
 # fastest: of tests of many cases it alone runs all (`cases` in CONTRIBUTING.md). Examples of the documentation, which are
@@ -112,8 +118,7 @@ test-rust:
 TOOL_TESTS_IN_PYTHON = advise:: compare:: measure:: pipes:: printing:: signing:: usage::
 
 test-python: build
-	$(BIN)/mypy --strict python bench checks
-	$(BIN)/pytest --quiet python/tests bench/tests
+	$(BIN)/pytest --quiet --numprocesses=2 --dist=loadgroup python/tests bench/tests
 	NOREN_TOOL=$(abspath $(BIN)/noren) $(CARGO) test --quiet --workspace --test tool -- $(TOOL_TESTS_IN_PYTHON)
 
 # Under valgrind, if there is one: the program that `build` made, without overflow checks.

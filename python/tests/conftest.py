@@ -21,6 +21,14 @@ SEED = bytes(range(32))
 ROTATIONS = (1, -2, 3)
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A file runs in one process, and all that use Ray in the same one: their clusters are on one machine."""
+    if config.pluginmanager.hasplugin("xdist"):
+        for item in items:
+            file = item.path.stem
+            item.add_marker(pytest.mark.xdist_group("cluster" if "cluster" in file else file))
+
+
 def saved_at_once(saves: Sequence[Callable[[], object]]) -> list[int]:
     """Save by threads that begin together; returns which have met no file that exists."""
     start = threading.Barrier(len(saves))

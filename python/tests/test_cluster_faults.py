@@ -178,7 +178,8 @@ def test_a_killed_driver_goes_on_where_it_was(expected: list[bytes], tmp_path: P
         time.sleep(generator.uniform(0.0, 1.0))
         driver.send_signal(signal.SIGKILL)
         driver.wait()
-        deadline = time.monotonic() + 30
+        # Ray notices by timeouts of its own, which take half a minute where other work runs beside.
+        deadline = time.monotonic() + 120
         while workers_below(driver.pid) and time.monotonic() < deadline:
             time.sleep(0.1)
         assert not workers_below(driver.pid), "the workers of a driver end with it"
