@@ -29,7 +29,7 @@ use crate::graph::separable::Separable;
 pub struct Graph {
     nodes: Vec<Node>,
     outputs: Vec<usize>,
-    /// What ranges of nodes are narrowed by; it follows from them.
+    /// The forms that narrow the ranges of further nodes, until [`Graph::finish`].
     separable: Separable,
 }
 
@@ -77,6 +77,7 @@ impl Graph {
             }
             None => {
                 self.outputs = outputs;
+                self.separable = Separable::default();
                 Ok(())
             }
         }

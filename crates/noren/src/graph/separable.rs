@@ -131,6 +131,8 @@ impl Form {
 impl Separable {
     /// Notes the form of the next node of a graph, and returns its range, sharper where its form says more.
     pub(super) fn narrow(&mut self, nodes: &[Node], node: &Node) -> Interval {
+        // Nodes from before the forms were dropped have none.
+        self.forms.resize(nodes.len(), None);
         let found = self.form_of(nodes, node);
         let range = found.as_ref().map_or(node.range, |found| self.range(found, node));
         let kept = found.or_else(|| self.own(&node.shape, range));
@@ -396,10 +398,10 @@ mod tests {
             }
             let last = *known.last().expect("a node");
             let sum = push(&mut graph, Operation::Reduce(Reduction::Sum, last, vec![random(2)]));
-            graph.finish(known.iter().copied().chain([sum]).collect()).expect("outputs");
             let steps = graph.nodes()[last].range.binary(Binary::Sub, graph.nodes()[known[2]].range);
             let difference = push(&mut graph, Operation::Binary(Binary::Sub, last, known[2]));
             sharper += usize::from(graph.node(difference).range.magnitude() < 0.99 * steps.magnitude());
+            graph.finish(known.iter().copied().chain([sum, difference]).collect()).expect("outputs");
             for sample in 0..20 {
                 let mut value = |_| match sample {
                     0 => range.low,
