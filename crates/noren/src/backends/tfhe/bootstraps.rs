@@ -62,6 +62,12 @@ impl Blank {
         let digits = self.digits.iter().zip(&*other.digits).map(|(a, b)| a.or(*b)).collect();
         Self { digits, ..*self }
     }
+
+    /// `count` elements, each of any of some columns, of which there is one at least.
+    fn of_any<'a>(columns: impl Iterator<Item = &'a Self>, count: usize) -> Self {
+        let all = columns.cloned().reduce(|all, column| all.or(&column)).expect("a column");
+        Self { count, ..all }
+    }
 }
 
 /// An operation, whether it is on one element, and the digits of its operands, with how many in a row are alike.
@@ -232,11 +238,7 @@ impl ColumnAlgebra for Counter {
         while terms.len() > 1 {
             // The halves of all pairs are one batch.
             let (pairs, each) = (terms.len() / 2, terms[0].count);
-            let half = |first: usize| {
-                let others = terms[..2 * pairs].iter().skip(first + 2).step_by(2);
-                let all = others.fold(terms[first].clone(), |all, term| all.or(term));
-                Blank { count: pairs * each, ..all }
-            };
+            let half = |first: usize| Blank::of_any(terms[first..2 * pairs].iter().step_by(2), pairs * each);
             let joined = Blank { count: each, ..self.binary(kind, &half(0), &half(1))? };
             terms.drain(..2 * pairs);
             terms.splice(..0, std::iter::repeat_n(joined, pairs));
@@ -251,22 +253,18 @@ impl ColumnAlgebra for Counter {
     fn sort(&self, terms: &[Blank]) -> Result<Blank> {
         let (element, each) = (terms[0].element, terms[0].count);
         let exchange = if element.is_signed() { Operation::ExchangeSigned } else { Operation::Exchange };
-        let joined = |terms: &mut dyn Iterator<Item = &Blank>, count: usize| {
-            let all = terms.cloned().reduce(|all, term| all.or(&term)).expect("a term");
-            Blank { count, ..all }
-        };
         let mut terms = terms.to_vec();
         for layer in exchanges(terms.len()).iter().filter(|layer| !layer.is_empty()) {
             // All pairs of a layer are one batch.
-            let left = joined(&mut layer.iter().map(|&(i, _)| &terms[i]), layer.len() * each);
-            let right = joined(&mut layer.iter().map(|&(_, j)| &terms[j]), layer.len() * each);
+            let left = Blank::of_any(layer.iter().map(|&(i, _)| &terms[i]), layer.len() * each);
+            let right = Blank::of_any(layer.iter().map(|&(_, j)| &terms[j]), layer.len() * each);
             let results = self.results(exchange, &[&left, &right], element);
             let [low, high] = [0, 1].map(|at: usize| Blank { count: each, ..results[at].clone() });
             for &(i, j) in layer {
                 (terms[i], terms[j]) = (low.clone(), high.clone());
             }
         }
-        Ok(joined(&mut terms.iter(), terms.len() * each))
+        Ok(Blank::of_any(terms.iter(), terms.len() * each))
     }
 
     fn argmax(&self, terms: &[Blank]) -> Result<Blank> {
