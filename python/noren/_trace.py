@@ -151,10 +151,12 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         if not axes:
             return self.number() if name in ("sum", "product") else self
         result = self.tracer.push({"reduce": [name, self.node, list(axes)]})
-        if keepdims:
-            shape = [1 if at in axes else extent for at, extent in enumerate(self.shape)]
-            result = result.reshape(shape)
-        return result
+        return result.kept_axes(self.shape, axis) if keepdims else result
+
+    def kept_axes(self, shape: tuple[int, ...], axis: object) -> Traced:
+        """Return what was reduced along axes of an array of a shape with these axes, of one element each."""
+        axes = _axes(axis, len(shape))
+        return self.reshape([1 if at in axes else extent for at, extent in enumerate(shape)])
 
     def along(self, name: str, axis: Any) -> Traced:
         """Put the elements along an axis in order, or find the place of the largest; None takes the whole array."""

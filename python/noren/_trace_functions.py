@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -105,24 +104,29 @@ class NumpyTracer(Tracer):
         """
         name = func.__name__
         taken = {*_STRUCTURAL, *_JOINING, *_FUNCTIONS, *map(_full_name, _ELSEWHERE)}
-        elsewhere = _ELSEWHERE.get(func)
-        if elsewhere is None and getattr(np, name, None) is not func:
+        if func in _ELSEWHERE:
+            return _applied(self, _ELSEWHERE[func], name, _bound(func, args, kwargs))
+        if getattr(np, name, None) is not func:
             raise TraceError(f"{place()}: {_full_name(func)} is not traced; {_supported(taken)}")
-        if elsewhere is None and name in _STRUCTURAL:
+        if name in _STRUCTURAL:
             return _rearranged(func, args, kwargs)
-        if elsewhere is None and name not in taken:
+        if name not in taken:
             raise TraceError(f"{place()}: np.{name} is not traced; {_supported(taken)}")
         given = _bound(func, args, kwargs)
-        if elsewhere is None and name in _JOINING:
+        if name in _JOINING:
             dtype = given.pop("dtype", None)
             parts = list(next(iter(given.values())))
             _refuse(name, {key: value for key, value in given.items() if key not in ("arrays", "tup", "axis")})
             joined = _joined(self, func, parts, {"axis": given["axis"]} if "axis" in given else {})
             return as_dtype(name, settled(joined, *parts), dtype)
-        function = elsewhere or _FUNCTIONS[name]
-        known_here = set(inspect.signature(function).parameters)
-        _refuse(name, {key: value for key, value in given.items() if key not in known_here})
-        return function(self, **given)
+        return _applied(self, _FUNCTIONS[name], name, given)
+
+
+def _applied(tracer: Tracer, function: Callable[..., Any], name: str, given: dict[str, Any]) -> Any:
+    """Call what records a function of numpy, with its arguments by their names."""
+    known_here = set(inspect.signature(function).parameters)
+    _refuse(name, {key: value for key, value in given.items() if key not in known_here})
+    return function(tracer, **given)
 
 
 def select(tracer: Tracer, condition: Any, a: Any, b: Any) -> Traced:
@@ -433,10 +437,7 @@ def _place(sign: int) -> Callable[..., Traced]:
     def place_of(tracer: Tracer, a: Any, axis: Any = None, keepdims: Any = False) -> Traced:
         values = tracer.traced(a).number()
         result = (values if sign > 0 else values.unary("neg")).along("arg-max", axis)
-        if not keepdims:
-            return result
-        at = None if axis is None else index(axis) % values.ndim
-        return result.reshape([1 if at in (None, own) else extent for own, extent in enumerate(values.shape)])
+        return result.kept_axes(values.shape, axis) if keepdims else result
 
     return place_of
 

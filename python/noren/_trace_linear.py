@@ -12,14 +12,28 @@ from numpy.typing import NDArray
 from noren._trace import Traced, TraceError, Tracer, known, place
 from noren._trace_types import as_dtype, settled
 
+_MOST_ENTRIES = 2**24
+"""As many as an array may have elements."""
+
 
 def along(x: Traced, axis: Any, function: Callable[[NDArray[Any]], NDArray[Any]]) -> Traced:
     """Apply a linear function of vectors along an axis: its matrix has its values at unit vectors as rows."""
     at = np.lib.array_utils.normalize_axis_index(index(axis), x.ndim)
-    matrix = np.stack([function(unit) for unit in np.eye(x.shape[at], dtype=np.int64)])
+    extent = x.shape[at]
+    results = len(function(np.zeros(extent, dtype=np.int64)))
+    _check_matrix(extent, max(extent, results))
+    matrix = np.stack([function(unit) for unit in np.eye(extent, dtype=np.int64)])
     last: Any = x.number()
     moved: Traced = np.moveaxis(np.moveaxis(last, at, -1) @ matrix, -1, at)
     return moved
+
+
+def _check_matrix(rows: int, columns: int) -> None:
+    """Refuse matrices that take too much memory, before they are made."""
+    if rows * columns > _MOST_ENTRIES:
+        raise TraceError(
+            f"{place()}: a matrix of {rows} x {columns} entries, {_MOST_ENTRIES} at most: apply the function to parts"
+        )
 
 
 def cumsum(tracer: Tracer, a: Any, axis: Any = None, dtype: Any = None) -> Traced:
@@ -67,6 +81,7 @@ def _of_two(tracer: Tracer, a: Any, v: Any, function: Callable[[Any, Any], NDArr
         return settled(along(a, 0, lambda unit: function(unit, known(v))), a, v)
     if not isinstance(a, Traced):
         return settled(along(v, 0, lambda unit: function(known(a), unit)), a, v)
+    _check_matrix(len(a) * len(v), len(a) + len(v))
     units = [(i, j) for i in np.eye(len(a), dtype=np.int64) for j in np.eye(len(v), dtype=np.int64)]
     products: Any = np.ravel(np.outer(a.number(), v.number()))
     return settled(products @ np.stack([function(i, j) for i, j in units]), a, v)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from operator import index
 from typing import Any
 
@@ -27,9 +28,7 @@ def mean(tracer: Tracer, a: Any, axis: Any = None, dtype: Any = None, keepdims: 
 def var(tracer: Tracer, a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = False) -> Traced:
     """Return the variance."""
     values = tracer.traced(a)
-    numbers = count(values, axis)
-    if numbers <= ddof:
-        raise TraceError(f"{place()}: the variance of {numbers} numbers with ddof={ddof}")
+    numbers = _more_than("variance", values, axis, ddof)
     # Two sums need no copies of the mean beside the numbers.
     squares = values.polynomial([0.0, 0.0, 1.0]).reduce("sum", axis, keepdims)
     total = values.reduce("sum", axis, keepdims)
@@ -41,12 +40,18 @@ def var(tracer: Tracer, a: Any, axis: Any = None, dtype: Any = None, ddof: Any =
 def std(tracer: Tracer, a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = False) -> Traced:
     """Return the standard deviation: the root of the mean of squares, which are known not to be negative."""
     values = tracer.traced(a)
-    numbers = count(values, axis)
-    if numbers <= ddof:
-        raise TraceError(f"{place()}: the standard deviation of {numbers} numbers with ddof={ddof}")
+    numbers = _more_than("standard deviation", values, axis, ddof)
     squares = values.binary("sub", mean(tracer, values, axis, keepdims=True)).polynomial([0.0, 0.0, 1.0])
     total = squares.reduce("sum", axis, keepdims)
     return as_dtype("std", total.binary("mul", tracer.constant(1.0 / (numbers - ddof))).function("sqrt"), dtype)
+
+
+def _more_than(what: str, values: Traced, axis: Any, ddof: Any) -> int:
+    """Return the number of elements along axes, which is to be above `ddof`."""
+    numbers = count(values, axis)
+    if numbers <= ddof:
+        raise TraceError(f"{place()}: the {what} of {numbers} numbers with ddof={ddof}")
+    return numbers
 
 
 def ptp(tracer: Tracer, a: Any, axis: Any = None, keepdims: Any = False) -> Traced:
@@ -65,7 +70,7 @@ def norm(tracer: Tracer, x: Any, axis: Any = None, keepdims: Any = False) -> Tra
 
 def median(tracer: Tracer, a: Any, axis: Any = None, keepdims: Any = False) -> Traced:
     """Return the number in the middle, or the mean of the two there."""
-    return _at_rank(tracer, a, 0.5, axis, keepdims)
+    return _at_ranks(tracer, a, [0.5], axis, keepdims)[0]
 
 
 def quantile(tracer: Tracer, a: Any, q: Any, axis: Any = None, keepdims: Any = False) -> Traced:
@@ -83,41 +88,33 @@ def _quantiles(tracer: Tracer, a: Any, q: Any, whole: float, axis: Any, keepdims
         raise TraceError(f"{place()}: quantiles that are encrypted, or of several axes: give known numbers in a list")
     if (known(q) < 0).any() or (known(q) > whole).any():
         raise TraceError(f"{place()}: a quantile outside of 0 to {whole:g}")
-    if np.ndim(q) == 0:
-        return _at_rank(tracer, a, float(q) / whole, axis, keepdims)
-    each: Any = [_at_rank(tracer, a, float(one) / whole, axis, keepdims) for one in q]
-    stacked: Any = np.stack(each)
-    result: Traced = stacked
-    return result
+    each: Any = _at_ranks(tracer, a, [float(one) / whole for one in np.atleast_1d(q)], axis, keepdims)
+    result: Any = np.stack(each) if np.ndim(q) else each[0]
+    traced: Traced = result
+    return traced
 
 
-def _at_rank(tracer: Tracer, a: Any, part: float, axis: Any, keepdims: Any) -> Traced:
-    """Return the number that this part of the others lies below, as numpy's method "linear" does."""
+def _at_ranks(tracer: Tracer, a: Any, parts: list[float], axis: Any, keepdims: Any) -> list[Traced]:
+    """Return the numbers that these parts of the others lie below, as numpy's method "linear" does."""
     if isinstance(axis, tuple):
         raise TraceError(f"{place()}: a quantile along several axes: reshape them into one")
     values = tracer.traced(a)
-    place_of = -1 if axis is None else index(axis)
-    ordered = values.along("sort", axis).typed(values.dtype)
-    extent = ordered.shape[place_of]
-    rank = part * (extent - 1)
-    below = int(rank)
-    low, high = (_taken(ordered, min(at, extent - 1), place_of) for at in (below, below + 1))
-    result = low.astype(np.float64)
-    if rank != below:
-        # Of the two as they are: a half of the sum of integers needs no more than its sum.
-        result = low.binary("mul", tracer.constant(below + 1 - rank)) + high.binary(
-            "mul", tracer.constant(rank - below)
-        )
+    ordered: Any = values.along("sort", axis).typed(values.dtype)
+    along = -1 if axis is None else index(axis)
+
+    def at(part: float) -> Traced:
+        rank = part * (ordered.shape[along] - 1)
+        below = int(rank)
+        low: Any = np.take(ordered, below, axis=along)
+        if rank == below:
+            return low.astype(np.float64)  # type: ignore[no-any-return]
+        high: Any = np.take(ordered, below + 1, axis=along)
         if rank - below == 0.5:
-            result = low.binary("add", high).binary("mul", tracer.constant(0.5))
-    if not keepdims:
-        return result
-    return result.reshape([1 if axis in (None, at, at - values.ndim) else n for at, n in enumerate(values.shape)])
+            return (low + high) * 0.5  # type: ignore[no-any-return]
+        return low * (below + 1 - rank) + high * (rank - below)  # type: ignore[no-any-return]
 
-
-def _taken(x: Traced, at: int, axis: int) -> Traced:
-    taken: Traced = np.take(x, at, axis=axis)
-    return taken
+    found = [at(part) for part in parts]
+    return [one.kept_axes(values.shape, axis) for one in found] if keepdims else found
 
 
 def digitize(tracer: Tracer, x: Any, bins: Any, right: Any = False) -> Traced:
@@ -153,10 +150,9 @@ def histogram(tracer: Tracer, a: Any, bins: Any = 10, range: Any = None) -> tupl
     # numpy's own edges, of no numbers.
     edges = np.histogram_bin_edges(np.zeros(0), bins, range)
     values: Any = tracer.traced(a).reshape(-1)
-    last = len(edges) - 1
     above = [values >= edge for edge in edges[:-1]] + [values > edges[-1]]
     counts = [inside.reduce("sum", 0) for inside in above]
-    found: Any = np.stack([counts[at].binary("sub", counts[at + 1]) for at in np.arange(last)])
+    found: Any = np.stack([lower - higher for lower, higher in pairwise(counts)])
     return found, edges
 
 

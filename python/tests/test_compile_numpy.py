@@ -122,6 +122,17 @@ def test_a_traced_function_is_that_of_numpy(shape: tuple[int, ...], function: Fu
     assert_equals_numpy(function, numbers(shape))
 
 
+def test_several_quantiles_take_one_sort() -> None:
+    f = noren.compile(lambda x: np.percentile(x, [0, 50, 100]), Input(5, -3, 3), security=None)
+    assert sum(step["operation"] == "sort" for step in f.explain().steps) == 1
+
+
+def test_matrices_that_take_too_much_memory_are_refused_before_they_are_made() -> None:
+    for function in (np.cumsum, lambda x: np.convolve(x, KERNEL)):
+        with pytest.raises(compiler.TraceError, match="100000 x 10000"):
+            noren.compile(function, Input(100_000, -1.0, 1.0), security=None)
+
+
 @pytest.mark.parametrize(
     ("shape", "function"),
     [((3, 4), lambda x: np.std(x, axis=1)), ((6,), lambda x: x.std(ddof=1)), ((4,), lambda x: np.linalg.norm(x))],
