@@ -169,18 +169,25 @@ fn integers_of_the_default_set_are_right() {
 
 #[test]
 #[ignore = "all pairs of 8 bits: minutes"]
-fn operations_of_two_integers_of_8_bits_are_right_over_all_inputs() {
+fn sums_of_two_integers_of_8_bits_are_right_over_all_inputs() {
     let integers = Integers::small();
     for a in (0..256).step_by(16) {
-        let (a, b) = (a..a + 16).flat_map(|x| (0..256).map(move |y| (x, y))).unzip::<u64, u64, Vec<_>, Vec<_>>();
-        for operation in [
-            Operation::Add,
-            Operation::Sub,
-            Operation::Compare(Comparison::Lt),
-            Operation::DivRem,
-            Operation::DivRemSigned,
-        ] {
+        let (a, b): (Vec<u64>, Vec<u64>) = (a..a + 16).flat_map(|x| (0..256).map(move |y| (x, y))).unzip();
+        for operation in [Operation::Add, Operation::Sub, Operation::Compare(Comparison::Lt)] {
             integers.assert_operation(operation, 8, &[&a, &b]);
+        }
+    }
+}
+
+/// The quotients of small divisors are long, those of 0 are all ones, those of large ones 0 or 1; -128 / -1 does not fit.
+#[test]
+#[ignore = "all dividends of 8 bits: minutes"]
+fn quotients_of_all_integers_of_8_bits_are_right() {
+    let integers = Integers::small();
+    for divisor in [0, 1, 2, 3, 7, 10, 16, 85, 127, 128, 129, 200, 254, 255] {
+        let (dividends, divisors): (Vec<u64>, Vec<u64>) = (0..256).map(|dividend| (dividend, divisor)).unzip();
+        for operation in [Operation::DivRem, Operation::DivRemSigned] {
+            integers.assert_operation(operation, 8, &[&dividends, &divisors]);
         }
     }
 }
