@@ -75,17 +75,18 @@ impl Approximation {
         let largest = series.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
         // The error is at most the sum of what was cut off, and seldom below a quarter of it.
         let mut degree = (0..=LARGEST_DEGREE).find(|&d| tail(d) <= 4.0 * error).unwrap_or(LARGEST_DEGREE);
-        let mut refused = None;
+        // Where the last one was too far off: most often the next one is, too.
+        let mut off_at = None;
         loop {
             let polynomial = Polynomial::chebyshev(truncated(series[..=degree].to_vec(), largest))?;
-            // A coefficient of zero adds nothing to the degree before, and a few points of the grid refuse most degrees.
-            let is_off = |polynomial| {
-                distances(&f, interval, polynomial, SPARSE).any(|distance| GRID_ALLOWANCE * distance > error)
-            };
-            if degree < LARGEST_DEGREE && (refused.as_ref() == Some(&polynomial) || is_off(&polynomial)) {
-                refused = Some(polynomial);
-                degree += 1;
-                continue;
+            // A few points of the grid refuse most degrees.
+            let is_off = |&t: &f64| GRID_ALLOWANCE * distance(&f, interval, &polynomial, t) > error;
+            if degree < LARGEST_DEGREE {
+                off_at = off_at.filter(&is_off).or_else(|| grid(polynomial.degree(), SPARSE).find(&is_off));
+                if off_at.is_some() {
+                    degree += 1;
+                    continue;
+                }
             }
             let found = Self::of(&f, interval, polynomial);
             if found.error <= error {
@@ -159,24 +160,22 @@ impl Approximation {
     }
 
     fn of(f: &impl Fn(f64) -> f64, interval: [f64; 2], polynomial: Polynomial) -> Self {
-        let error = distances(f, interval, &polynomial, 1).fold(0.0, f64::max);
+        let distances = grid(polynomial.degree(), 1).map(|t| distance(f, interval, &polynomial, t));
+        let error = distances.fold(0.0, f64::max);
         Self { polynomial, interval, error: GRID_ALLOWANCE * error }
     }
 }
 
-/// How far a polynomial on `[-1, 1]` is from the function, at each `step`-th point of the grid.
-fn distances(
-    f: &impl Fn(f64) -> f64,
-    [a, b]: [f64; 2],
-    polynomial: &Polynomial,
-    step: usize,
-) -> impl Iterator<Item = f64> {
-    let points = GRID_PER_DEGREE * (polynomial.degree() + 1);
-    (0..=points).step_by(step).map(move |j| {
-        interrupt::check();
-        let t = libm::cos(std::f64::consts::PI * j as f64 / points as f64);
-        (polynomial.at(t) - f(f64::midpoint(a, b) + t * (b - a) / 2.0)).abs()
-    })
+/// Each `step`-th point of the grid on `[-1, 1]` on which a polynomial of this degree is measured.
+fn grid(degree: usize, step: usize) -> impl Iterator<Item = f64> {
+    let points = GRID_PER_DEGREE * (degree + 1);
+    (0..=points).step_by(step).map(move |j| libm::cos(std::f64::consts::PI * j as f64 / points as f64))
+}
+
+/// How far a polynomial on `[-1, 1]` is from the function at a point of it.
+fn distance(f: &impl Fn(f64) -> f64, [a, b]: [f64; 2], polynomial: &Polynomial, t: f64) -> f64 {
+    interrupt::check();
+    (polynomial.at(t) - f(f64::midpoint(a, b) + t * (b - a) / 2.0)).abs()
 }
 
 /// The logistic function, without overflow on either side.
