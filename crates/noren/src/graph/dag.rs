@@ -4,6 +4,7 @@ use noren_rlwe::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::graph::inference::infer;
+use crate::graph::interval::Interval;
 use crate::graph::node::Node;
 use crate::graph::operation::Operation;
 use crate::graph::separable::Separable;
@@ -62,6 +63,15 @@ impl Graph {
         node.range = self.separable.narrow(&self.nodes, &node);
         self.nodes.push(node);
         Ok(self.nodes.len() - 1)
+    }
+
+    /// Makes the last node a constant if it is computed from constants alone.
+    pub(super) fn fold_last(&mut self) {
+        let Some(last) = self.nodes.len().checked_sub(1) else { return };
+        let Some(values) = self.in_clear(last) else { return };
+        let node = &mut self.nodes[last];
+        node.range = Interval::of(&values);
+        node.operation = Operation::Constant { shape: node.shape.clone(), element: node.element, values };
     }
 
     /// Says which nodes the function returns.

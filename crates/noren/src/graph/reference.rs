@@ -30,26 +30,38 @@ impl Graph {
             let result = match input {
                 _ if !needed[at] => Vec::new(),
                 Some(input) => inputs[input].clone(),
-                None => self.result(at, &values),
+                None => self.result(at, |operand| &values[operand]),
             };
             values.push(result);
         }
         Ok(values)
     }
 
+    /// The result of a node that is computed from constants alone.
+    pub(super) fn in_clear(&self, at: usize) -> Option<Vec<f64>> {
+        let values = |operand: usize| match &self.node(operand).operation {
+            Operation::Constant { values, .. } => Some(values.as_slice()),
+            _ => None,
+        };
+        let operands = self.node(at).operation.operands();
+        let all = !operands.is_empty() && operands.into_iter().all(|operand| values(operand).is_some());
+        let result = all.then(|| self.result(at, |operand| values(operand).unwrap_or_default()))?;
+        result.iter().all(|x| x.is_finite()).then_some(result)
+    }
+
     /// The result of one node from those of its operands.
-    fn result(&self, at: usize, values: &[Vec<f64>]) -> Vec<f64> {
+    fn result<'a>(&self, at: usize, values: impl Fn(usize) -> &'a [f64]) -> Vec<f64> {
         let node = self.node(at);
         let spread = |operand: usize| -> Vec<f64> {
-            let positions = broadcast_positions(&self.node(operand).shape, &node.shape);
-            positions.into_iter().map(|position| values[operand][position]).collect()
+            let (positions, values) = (broadcast_positions(&self.node(operand).shape, &node.shape), values(operand));
+            positions.into_iter().map(|position| values[position]).collect()
         };
-        let each = |of: usize, f: &dyn Fn(f64) -> f64| values[of].iter().map(|&x| f(x)).collect();
+        let each = |of: usize, f: &dyn Fn(f64) -> f64| values(of).iter().map(|&x| f(x)).collect();
         match &node.operation {
             Operation::Input { .. } => Vec::new(),
             Operation::Constant { values, .. } => values.clone(),
             Operation::Gather { of, positions, .. } => {
-                positions.iter().map(|&at| usize::try_from(at).map_or(0.0, |at| values[*of][at])).collect()
+                positions.iter().map(|&at| usize::try_from(at).map_or(0.0, |at| values(*of)[at])).collect()
             }
             Operation::Unary(kind, of) => each(*of, &|x| kind.of(x)),
             Operation::Binary(kind, a, b) => {
@@ -65,18 +77,18 @@ impl Graph {
                     let sum = |k: usize| row.iter().enumerate().map(|(c, x)| x * matrix[c * columns + k]).sum();
                     (0..*columns).map(sum).collect()
                 };
-                values[*of].chunks(rows).flat_map(product).collect()
+                values(*of).chunks(rows).flat_map(product).collect()
             }
             Operation::Reduce(kind, of, axes) => {
                 let mut result: Vec<Option<f64>> = vec![None; size(&node.shape).unwrap_or(0)];
-                for (to, &x) in positions_without(&self.node(*of).shape, axes).into_iter().zip(&values[*of]) {
+                for (to, &x) in positions_without(&self.node(*of).shape, axes).into_iter().zip(values(*of)) {
                     let to = &mut result[to];
                     *to = Some(to.map_or(x, |total| kind.binary().of(total, x)));
                 }
                 result.into_iter().map(|total| total.unwrap_or(0.0)).collect()
             }
             Operation::Sort(of, axis) => {
-                let mut result = values[*of].clone();
+                let mut result = values(*of).to_vec();
                 for line in lines(&node.shape, *axis) {
                     let mut sorted: Vec<f64> = line.iter().map(|&at| result[at]).collect();
                     sorted.sort_by(f64::total_cmp);
@@ -86,7 +98,7 @@ impl Graph {
             }
             Operation::ArgMax(of, axis) => {
                 let place = |line: Vec<usize>| {
-                    let x = |place: usize| values[*of][line[place]];
+                    let x = |place: usize| values(*of)[line[place]];
                     (1..line.len()).fold(0, |best, place| if x(place) > x(best) { place } else { best }) as f64
                 };
                 lines(&self.node(*of).shape, *axis).map(place).collect()

@@ -1,10 +1,10 @@
-//! Polynomials in place of the products and sums that they are written as.
+//! Polynomials in place of the products and sums that they are written as, and constants of what they are computed to.
 
 use noren_rlwe::error::Result;
 
 use crate::graph::dag::Graph;
 use crate::graph::inference::{LARGEST_INTEGER, polynomial_range};
-use crate::graph::operation::{Binary, Element, Operation, Unary};
+use crate::graph::operation::{Binary, Element, Function, Operation, Unary};
 
 /// The highest degree that is made of products: higher powers are seldom meant as one polynomial.
 const HIGHEST_DEGREE: usize = 64;
@@ -40,7 +40,8 @@ impl Series {
     }
 }
 
-/// The graph, with sums and products of one node with itself and with numbers as polynomials of it.
+/// The graph, with sums and products of one node with itself and with numbers as polynomials of it, and with what is computed
+/// from constants as constants.
 ///
 /// A polynomial takes `ceil(log2(degree + 1))` levels, however it was written, and its range is known sharply. Nodes keep
 /// their positions; those that no output depends on any more stay, unused.
@@ -50,20 +51,45 @@ impl Series {
 pub fn simplified(graph: &Graph) -> Result<Graph> {
     let mut series: Vec<Vec<Series>> = Vec::with_capacity(graph.nodes().len());
     let mut result = Graph::default();
+    // Nodes that are the same as earlier ones.
+    let mut same: Vec<usize> = Vec::with_capacity(graph.nodes().len());
     for (at, node) in graph.nodes().iter().enumerate() {
         let found = series_of(graph, at, &series);
         let operation = match found.first() {
             Some(Series { of, coefficients, .. }) if is_shorter(&node.operation, coefficients) => {
-                Operation::Polynomial(*of, coefficients.clone())
+                even_of_roots(graph, Operation::Polynomial(*of, coefficients.clone()))
             }
             _ => node.operation.clone(),
         };
         series.push(found);
+        let operation = operation.renamed(|operand| same[operand]);
+        let twin = match &operation {
+            Operation::Polynomial(of, coefficients) if coefficients[..] == [0.0, 1.0] => *of,
+            _ => at,
+        };
+        same.push(twin);
         // A polynomial of integers with fractions is real, as the operations were.
         result.push(operation, &node.place)?;
+        result.fold_last();
     }
-    result.finish(graph.outputs().to_vec())?;
+    result.finish(graph.outputs().iter().map(|&output| same[output]).collect())?;
     Ok(result)
+}
+
+/// A polynomial of even powers of absolute values or square roots as one of what these are of.
+fn even_of_roots(graph: &Graph, operation: Operation) -> Operation {
+    let Operation::Polynomial(of, coefficients) = operation else { return operation };
+    let is_even = coefficients.iter().skip(1).step_by(2).all(|&c| c == 0.0);
+    match graph.node(of).operation {
+        Operation::Unary(Unary::Abs, inner) if is_even => {
+            even_of_roots(graph, Operation::Polynomial(inner, coefficients))
+        }
+        Operation::Function { name: Function::Sqrt, of: inner, .. } if is_even => {
+            let halves = coefficients.into_iter().step_by(2).collect();
+            even_of_roots(graph, Operation::Polynomial(inner, halves))
+        }
+        _ => Operation::Polynomial(of, coefficients),
+    }
 }
 
 /// Whether the polynomial takes fewer levels than the operation on its own operands.
@@ -218,6 +244,53 @@ mod tests {
         assert!(last.range.low > -0.2 && last.range.high < 4.2, "{:?}", last.range);
         let x = [vec![0.5, 2.0]];
         assert_eq!(simple.evaluate(&x).expect("values"), graph.evaluate(&x).expect("values"));
+    }
+
+    #[test]
+    fn squares_of_roots_and_absolute_values_are_polynomials_of_what_these_are_of() {
+        // 3 + 2 |z|^2 + |z|^4 of z = x + 2 i, as numpy has |z|.
+        let graph = graph_of(|graph, x| {
+            let square = binary(graph, Binary::Mul, x, x);
+            let four = constant(graph, 4.0);
+            let sum = binary(graph, Binary::Add, square, four);
+            let root = Operation::Function { name: Function::Sqrt, of: sum, error: 0.0 };
+            let root = graph.push(root, "").expect("a root");
+            let root = graph.push(Operation::Unary(Unary::Abs, root), "").expect("an absolute value");
+            graph.push(Operation::Polynomial(root, vec![3.0, 0.0, 2.0, 0.0, 1.0]), "").expect("a polynomial")
+        });
+        let simple = simplified(&graph).expect("a graph");
+        let roots = simple.nodes().iter().zip(simple.needed());
+        assert!(roots.into_iter().all(|(node, needed)| {
+            !needed || !matches!(node.operation, Operation::Function { .. } | Operation::Unary(..))
+        }));
+        let x = [vec![0.5, 2.0]];
+        let (found, expected) = (simple.evaluate(&x).expect("values"), graph.evaluate(&x).expect("values"));
+        found[0].iter().zip(&expected[0]).for_each(|(a, b)| assert!((a - b).abs() < 1e-12 * b, "{a} for {b}"));
+
+        // |y|^2 of |y| = sqrt(y) is y itself, and no product.
+        let graph = graph_of(|graph, x| {
+            let square = binary(graph, Binary::Mul, x, x);
+            let root = Operation::Function { name: Function::Sqrt, of: square, error: 0.0 };
+            let root = graph.push(root, "").expect("a root");
+            binary(graph, Binary::Mul, root, root)
+        });
+        let simple = simplified(&graph).expect("a graph");
+        assert_eq!(simple.outputs(), [1]);
+    }
+
+    #[test]
+    fn what_is_computed_from_constants_is_one() {
+        let graph = graph_of(|graph, x| {
+            let (two, three) = (constant(graph, 2.0), constant(graph, 3.0));
+            let square = binary(graph, Binary::Mul, three, three);
+            let sum = binary(graph, Binary::Add, square, two);
+            let root =
+                graph.push(Operation::Function { name: Function::Sqrt, of: sum, error: 0.0 }, "").expect("a root");
+            binary(graph, Binary::Add, x, root)
+        });
+        let simple = simplified(&graph).expect("a graph");
+        let Operation::Binary(Binary::Add, 0, c) = simple.node(simple.outputs()[0]).operation else { panic!("a sum") };
+        assert_eq!(simple.number(c), Some(11.0_f64.sqrt()));
     }
 
     #[test]
