@@ -9,6 +9,7 @@ use crate::backends::backend;
 use crate::backends::scheme::Scheme;
 use crate::cost::price::Price;
 use crate::graph::dag::Graph;
+use crate::graph::evaluated::Evaluated;
 
 /// The accuracy of results.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -27,8 +28,8 @@ pub enum Accuracy {
 pub struct Compiled {
     /// The function, of as many instances as one run has.
     pub function: Arc<Graph>,
-    /// The simplified function, which is evaluated.
-    pub graph: Arc<Graph>,
+    /// What is evaluated of it.
+    pub evaluated: Evaluated,
     /// The plan.
     pub plan: Arc<dyn backend::Plan>,
     /// How often it runs.

@@ -14,7 +14,7 @@ use crate::backends::scheme::Scheme;
 use crate::backends::table::{Backends, Offer};
 use crate::cost::price::{Left, Party, Price};
 use crate::graph::dag::Graph;
-use crate::graph::simplify::simplified;
+use crate::graph::evaluated::Evaluated;
 
 /// The most products of entries of a matrix in one run, of many instances: more would take seconds to go through.
 const MOST_PRODUCTS: usize = 1 << 24;
@@ -61,13 +61,14 @@ pub(super) fn offered(
     let (batch, runs) = workload.in_batches();
     let (options, log2_failure) = (batch.options(), Some(workload.log2_failure));
     let asked = Asked { backends, options: &options, runs, log2_failure, client, server };
-    let within = |excluded: f64| match batch.graph_below(excluded).and_then(|graph| Ok((simplified(&graph)?, graph))) {
-        Ok((simple, function)) => asked.candidates(&Arc::new(function), &Arc::new(simple), excluded),
-        Err(error) => {
-            let rejected = |name: &str| Ok(name.parse::<Scheme>()?.rejects(&error));
-            backends.names().into_iter().map(rejected).collect()
-        }
-    };
+    let within =
+        |excluded: f64| match batch.graph_below(excluded).and_then(|graph| Ok((Evaluated::new(&graph)?, graph))) {
+            Ok((evaluated, function)) => asked.candidates(&Arc::new(function), &evaluated, excluded),
+            Err(error) => {
+                let rejected = |name: &str| Ok(name.parse::<Scheme>()?.rejects(&error));
+                backends.names().into_iter().map(rejected).collect()
+            }
+        };
     let all = within(0.0)?;
     let is_chain = matches!(workload.computation, Computation::Squarings { .. });
     if !is_chain || !matches!(workload.values, Values::Real { .. }) || all.iter().any(|outcome| outcome.is_ok()) {
@@ -113,24 +114,30 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The candidates for a function, which is also given [simplified], of inputs in `[excluded - 1, 1 - excluded]`.
-    pub(crate) fn candidates(&self, function: &Arc<Graph>, graph: &Arc<Graph>, excluded: f64) -> Result<Vec<Outcome>> {
+    /// The candidates for a function, of inputs in `[excluded - 1, 1 - excluded]`, and what is evaluated of it.
+    pub(crate) fn candidates(
+        &self,
+        function: &Arc<Graph>,
+        evaluated: &Evaluated,
+        excluded: f64,
+    ) -> Result<Vec<Outcome>> {
         interrupt::check();
-        let precision = self.options.precision_of(graph);
+        let precision = self.options.precision_of(function);
+        let options = Options { precision: Some(evaluated.precision(precision)), ..self.options.clone() };
         let outcome = |(name, plans): Offer| {
             let scheme: Scheme = name.parse()?;
             match plans {
                 Err(error) => Ok(scheme.rejects(error)),
                 Ok(plans) => {
                     let way = |plan| {
-                        let (function, graph) = (Arc::clone(function), Arc::clone(graph));
-                        Compiled { function, graph, plan, runs: self.runs, precision }
+                        let (function, evaluated) = (Arc::clone(function), evaluated.clone());
+                        Compiled { function, evaluated, plan, runs: self.runs, precision }
                     };
                     self.of_scheme(scheme, plans.into_iter().map(way), excluded)
                 }
             }
         };
-        self.backends.plans(graph, self.options, None).into_iter().map(outcome).collect()
+        self.backends.plans(evaluated.graph(), &options, None).into_iter().map(outcome).collect()
     }
 
     /// The candidates of plans, with those whose keys another device makes.
@@ -170,7 +177,8 @@ impl Candidate {
         let plan = &compiled.plan;
         let bounds = plan.bounds()?;
         let exact = failure.map_or(Accuracy::Exact, Accuracy::ExactButFor);
-        let accuracy = bounds.as_ref().map_or(exact, |bounds| Accuracy::Within(bounds.largest()));
+        let of_results = |bounds: &backend::Bounds| compiled.evaluated.largest_bound(&bounds.outputs);
+        let accuracy = bounds.as_ref().map_or(exact, |bounds| Accuracy::Within(of_results(bounds)));
         let reasons = vec![reason(&plan.outline(bounds.as_ref())?)];
         let (library, parameters) = ("noren".to_owned(), plan.words());
         Ok(Self { scheme, library, parameters, compiled, price, accuracy, excluded: 0.0, reasons })

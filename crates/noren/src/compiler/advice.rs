@@ -11,7 +11,7 @@ use crate::backends::table::Backends;
 use crate::compiler::program::Program;
 use crate::cost::Party;
 use crate::graph::dag::Graph;
-use crate::graph::simplify::simplified;
+use crate::graph::evaluated::Evaluated;
 use crate::lowering::error::CompileError;
 
 /// The schemes that evaluate a function, each with the program that is compiled for it, ordered by what is to be short; the
@@ -52,7 +52,7 @@ pub fn advise(
     options.check()?;
     limits.check()?;
     let asked = Asked { backends: &Backends::ALL, options, runs: 1, log2_failure: None, client, server };
-    let outcomes = asked.candidates(&Arc::new(graph.clone()), &Arc::new(simplified(graph)?), 0.0)?;
+    let outcomes = asked.candidates(&Arc::new(graph.clone()), &Evaluated::new(graph)?, 0.0)?;
     let (goal, limits) = (Goal::new(objective, client, server), limits.within(client, server));
     Advice::ranked(outcomes, &goal, &limits, server, None).map_err(|refusal| refusal.error(None))
 }
@@ -62,7 +62,7 @@ impl Compiled {
     #[must_use]
     pub fn program(&self) -> Program {
         let (function, plan) = ((*self.function).clone(), Arc::clone(&self.plan));
-        Program::new(function, Arc::clone(&self.graph), plan, self.precision)
+        Program::new(function, self.evaluated.clone(), plan, self.precision)
     }
 }
 

@@ -129,7 +129,7 @@ impl Client {
     /// As [`Client::decrypt`].
     pub fn decrypt_parcel(&self, reply: &Parcel<Outputs>) -> Result<Outcome> {
         check_program(&self.program, &reply.fingerprint)?;
-        self.program.plan().decrypt(&self.secret, &reply.items)
+        Ok(self.program.results(self.program.plan().decrypt(&self.secret, &reply.items)?))
     }
 }
 

@@ -76,16 +76,17 @@ impl Program {
             bootstraps: steps.iter().map(|step| step.bootstraps).sum(),
             rotations,
             precision: if bounds.is_some() { self.precision() } else { 0.0 },
-            bound: bounds.map_or(0.0, |bounds| bounds.largest()),
+            bound: bounds.map_or(0.0, |bounds| self.evaluated().largest_bound(&bounds.outputs)),
             steps,
         })
     }
 
     /// The price of the function in the other schemes, with parameters of the same security.
     fn others(&self, client: &Party, server: &Party) -> Result<Vec<OtherScheme>> {
-        let (precision, dead_zone) = (Some(self.precision()), self.plan().record().dead_zone);
+        let precision = Some(self.evaluated().precision(self.precision()));
+        let dead_zone = self.plan().record().dead_zone;
         let options = Options { scheme: None, precision, dead_zone, security: self.plan().security(), nearest: false };
-        let others = Backends::ALL.plans(self.simple(), &options, Some(self.plan().backend()));
+        let others = Backends::ALL.plans(self.evaluated().graph(), &options, Some(self.plan().backend()));
         let other = |(scheme, plans): Offer| {
             let (server_seconds, refusal) = match plans {
                 Ok(plans) => (Some(quickest(usual(plans)?)?.price(client, server)?.server_seconds), String::new()),

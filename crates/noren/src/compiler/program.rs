@@ -14,8 +14,8 @@ use crate::backends::parcel::{Function, Parcel};
 use crate::backends::table::Backends;
 use crate::compiler::choice::best;
 use crate::graph::dag::Graph;
+use crate::graph::evaluated::Evaluated;
 use crate::graph::operation::{Element, Operation};
-use crate::graph::simplify::simplified;
 use crate::lowering::error::CompileError;
 
 /// A compiled function: a graph, and the plan of a backend for it.
@@ -47,8 +47,8 @@ pub struct Program(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     graph: Graph,
-    /// The graph.
-    simple: Arc<Graph>,
+    /// What the plan evaluates of it.
+    evaluated: Evaluated,
     plan: Arc<dyn Plan>,
     /// The absolute error that was asked for.
     precision: f64,
@@ -56,7 +56,6 @@ struct Inner {
     digest: [u8; 32],
 }
 
-/// The JSON of a program.
 /// The summary of a program, without prices.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
@@ -70,6 +69,7 @@ pub struct Summary {
     pub results: Vec<Vec<usize>>,
 }
 
+/// The JSON of a program.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Text {
@@ -102,14 +102,15 @@ impl Program {
     pub fn compile_on(backends: &Backends<'_>, graph: Graph, options: &Options) -> Result<Self> {
         options.check()?;
         let precision = options.precision_of(&graph);
-        let simple = Arc::new(simplified(&graph)?);
-        let plan = best(backends, &simple, options)?;
-        Ok(Self::new(graph, simple, plan, precision))
+        let evaluated = Evaluated::new(&graph)?;
+        let options = Options { precision: Some(evaluated.precision(precision)), ..options.clone() };
+        let plan = best(backends, evaluated.graph(), &options)?;
+        Ok(Self::new(graph, evaluated, plan, precision))
     }
 
-    /// A graph, the same simplified, and its plan.
-    pub(super) fn new(graph: Graph, simple: Arc<Graph>, plan: Arc<dyn Plan>, precision: f64) -> Self {
-        let mut inner = Inner { graph, simple, plan, precision, digest: [0; 32] };
+    /// A graph, what is evaluated of it, and the plan of that.
+    pub(super) fn new(graph: Graph, evaluated: Evaluated, plan: Arc<dyn Plan>, precision: f64) -> Self {
+        let mut inner = Inner { graph, evaluated, plan, precision, digest: [0; 32] };
         inner.digest = digest_of(&inner.text());
         Self(Arc::new(inner))
     }
@@ -121,8 +122,8 @@ impl Program {
     }
 
     /// The function as it is evaluated.
-    pub(super) fn simple(&self) -> &Arc<Graph> {
-        &self.0.simple
+    pub(super) fn evaluated(&self) -> &Evaluated {
+        &self.0.evaluated
     }
 
     /// The plan, with the verbs of both halves.
@@ -203,9 +204,15 @@ impl Program {
             serde_json::from_slice(text).map_err(|error| refused(error.to_string()))?;
         let graph = Graph::from_json(&graph.to_string())?;
         Options { precision: Some(precision), dead_zone: plan.dead_zone, ..Options::default() }.check()?;
-        let simple = Arc::new(simplified(&graph)?);
-        let plan = backends.read(&scheme, &simple, &plan)?;
-        Ok(Self::new(graph, simple, plan, precision))
+        let evaluated = Evaluated::new(&graph)?;
+        let plan = backends.read(&scheme, evaluated.graph(), &plan)?;
+        Ok(Self::new(graph, evaluated, plan, precision))
+    }
+
+    /// The results of the function, of what the plan evaluates.
+    pub(super) fn results(&self, found: Outcome) -> Outcome {
+        let Outcome { values, bounds } = found;
+        Outcome { values: self.evaluated().results(values), bounds: self.evaluated().bounds(&bounds) }
     }
 
     /// Evaluates the function in the clear, with the noise that the scheme would add: as the noise is modelled; exact schemes add
@@ -215,7 +222,7 @@ impl Program {
     /// [`CompileError::OutsideRange`].
     pub fn simulate(&self, inputs: &[Vec<f64>], seed: &Seed) -> Result<Outcome> {
         self.check_inputs(inputs)?;
-        self.plan().simulate(inputs, seed)
+        Ok(self.results(self.plan().simulate(inputs, seed)?))
     }
 
     /// Checks inputs against their shapes, types and ranges.

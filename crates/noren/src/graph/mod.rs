@@ -6,11 +6,12 @@
 //! | `interval`, `ranges`, `shape`, `inference` | where results lie, how shapes broadcast, what follows from an operation |
 //! | `reference` | the function in clear, the oracle |
 //! | `rows` | functions that compute their rows apart |
-//! | `simplify` | sums of powers as polynomials |
+//! | `simplify`, `evaluated` | sums of powers as polynomials; what is left to clients |
 //! | `error` | [`GraphError`]: operands or ranges that an operation does not take |
 
 pub(crate) mod dag;
 pub(crate) mod error;
+pub(crate) mod evaluated;
 pub(crate) mod inference;
 pub(crate) mod interval;
 pub(crate) mod node;
@@ -24,6 +25,7 @@ pub(crate) mod simplify;
 
 pub use dag::Graph;
 pub use error::GraphError;
+pub use evaluated::Evaluated;
 pub use interval::Interval;
 pub use node::Node;
 pub use operation::{Binary, Element, Function, Operation, Reduction, Unary};

@@ -1,0 +1,266 @@
+//! A function as backends evaluate it, and what clients make of the results.
+
+use std::sync::Arc;
+
+use noren_rlwe::error::Result;
+
+use crate::graph::dag::Graph;
+use crate::graph::node::Node;
+use crate::graph::operation::{Binary, Element, Operation, Unary};
+use crate::graph::simplify::simplified;
+
+/// `factor x + shift`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Affine {
+    factor: f64,
+    shift: f64,
+}
+
+impl Affine {
+    const IDENTITY: Self = Self { factor: 1.0, shift: 0.0 };
+
+    /// The image of an image.
+    fn of(self, inner: Self) -> Self {
+        Self { factor: self.factor * inner.factor, shift: self.factor * inner.shift + self.shift }
+    }
+
+    fn at(self, x: f64) -> f64 {
+        self.factor * x + self.shift
+    }
+
+    /// A bound on the distance of [`Affine::at`] from what the operations give that it stands for, in double precision.
+    fn rounding(self, largest: f64) -> f64 {
+        /// Each of the few operations is off by half a unit in the last place, here and there.
+        const UNITS: f64 = 16.0;
+        // Of multiples by powers of two none is.
+        let is_exact = self.shift == 0.0 && libm::frexp(self.factor).0.abs() == 0.5;
+        if is_exact { 0.0 } else { UNITS * f64::EPSILON * (self.factor.abs() * largest + self.shift.abs()) }
+    }
+}
+
+/// A function as backends evaluate it: with polynomials in place of products and sums of one node, and without what clients do in
+/// clear.
+///
+/// A function of integers whose only real numbers are multiples of results, as means and medians are, is one of integers here,
+/// which exact backends evaluate: a client takes the multiples after decryption.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluated {
+    graph: Arc<Graph>,
+    /// For each output its image, which is the result.
+    images: Vec<Affine>,
+}
+
+impl Evaluated {
+    /// The function of a graph.
+    ///
+    /// # Errors
+    /// As [`Graph::push`].
+    pub fn new(graph: &Graph) -> Result<Self> {
+        let simple = simplified(graph)?;
+        let (graph, images) = match of_integers(&simple)? {
+            Some(found) => found,
+            None => {
+                let count = simple.outputs().len();
+                (simple, vec![Affine::IDENTITY; count])
+            }
+        };
+        Ok(Self { graph: Arc::new(graph), images })
+    }
+
+    /// What backends evaluate.
+    #[must_use]
+    pub const fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    /// The error that what backends evaluate may have, of that which results may have.
+    pub(crate) fn precision(&self, of_results: f64) -> f64 {
+        of_results / self.images.iter().map(|image| image.factor.abs()).fold(0.0, f64::max)
+    }
+
+    /// The bounds on the errors of results, of those on what was evaluated.
+    pub(crate) fn bounds(&self, evaluated: &[f64]) -> Vec<f64> {
+        let largest = self.graph.outputs().iter().map(|&at| self.graph.node(at).range.magnitude());
+        let images = self.images.iter().zip(largest).zip(evaluated);
+        images.map(|((image, largest), bound)| image.factor.abs() * bound + image.rounding(largest)).collect()
+    }
+
+    /// The largest of these.
+    pub(crate) fn largest_bound(&self, evaluated: &[f64]) -> f64 {
+        self.bounds(evaluated).into_iter().fold(0.0, f64::max)
+    }
+
+    /// The results, of what was evaluated.
+    pub(crate) fn results(&self, evaluated: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+        let image = |(image, values): (&Affine, Vec<f64>)| match *image {
+            Affine::IDENTITY => values,
+            image => values.into_iter().map(|x| image.at(x)).collect(),
+        };
+        self.images.iter().zip(evaluated).map(image).collect()
+    }
+}
+
+/// The function of integers that a function is, but for images of outputs; nothing if it computes with real numbers otherwise, or
+/// with none.
+fn of_integers(graph: &Graph) -> Result<Option<(Graph, Vec<Affine>)>> {
+    let mut integers = Graph::default();
+    let nodes = graph.nodes();
+    let whole = nodes.iter().all(|node| node.element != Element::Real);
+    let computed = graph.outputs().iter().map(|&output| preimage(graph, output)).collect::<Option<Vec<_>>>();
+    let Some(computed) = computed.filter(|_| !whole) else { return Ok(None) };
+    for node in nodes {
+        integers.push(node.operation.clone(), &node.place)?;
+    }
+    let (mut outputs, mut images) = (Vec::new(), Vec::new());
+    for Preimage { mut node, moves, image } in computed {
+        for &at in moves.iter().rev() {
+            let Operation::Gather { shape, positions, .. } = &nodes[at].operation else { continue };
+            let (shape, positions) = (shape.clone(), positions.clone());
+            node = integers.push(Operation::Gather { of: node, shape, positions }, &nodes[at].place)?;
+        }
+        outputs.push(node);
+        images.push(image);
+    }
+    integers.finish(outputs)?;
+    let is_whole = |(node, needed): (&Node, bool)| !needed || node.element != Element::Real;
+    let all = integers.nodes().iter().zip(integers.needed()).all(is_whole);
+    Ok(all.then_some((integers, images)))
+}
+
+/// The node that an output is the image of.
+struct Preimage {
+    node: usize,
+    /// The gathers between both, the last first.
+    moves: Vec<usize>,
+    image: Affine,
+}
+
+/// The first node of integers on the way back from an output, if only multiples, shifts and moves lie between, and something is
+/// computed there.
+fn preimage(graph: &Graph, output: usize) -> Option<Preimage> {
+    let (mut at, mut moves, mut image) = (output, Vec::new(), Affine::IDENTITY);
+    let mut has_zeros = false;
+    while graph.node(at).element == Element::Real {
+        let node = graph.node(at);
+        let alike = |of: usize| graph.node(of).shape == node.shape;
+        let (of, step) = match &node.operation {
+            Operation::Gather { of, positions, .. } => {
+                has_zeros |= positions.iter().any(|&at| at < 0);
+                moves.push(at);
+                (*of, Affine::IDENTITY)
+            }
+            Operation::Unary(Unary::Neg, of) => (*of, Affine { factor: -1.0, shift: 0.0 }),
+            Operation::Polynomial(of, coefficients) => {
+                let &[shift, factor] = &coefficients[..] else { return None };
+                (*of, Affine { factor, shift })
+            }
+            Operation::Binary(kind, a, b) => {
+                let (of, c, second) = match (graph.number(*a), graph.number(*b)) {
+                    (None, Some(c)) if alike(*a) => (*a, c, true),
+                    (Some(c), None) if alike(*b) => (*b, c, false),
+                    _ => return None,
+                };
+                let step = match kind {
+                    Binary::Add => Affine { factor: 1.0, shift: c },
+                    Binary::Sub if second => Affine { factor: 1.0, shift: -c },
+                    Binary::Sub => Affine { factor: -1.0, shift: c },
+                    Binary::Mul => Affine { factor: c, shift: 0.0 },
+                    _ => return None,
+                };
+                (of, step)
+            }
+            _ => return None,
+        };
+        // Zeros in places without an element are no images.
+        if has_zeros && step.shift != 0.0 {
+            return None;
+        }
+        image = image.of(step);
+        at = of;
+    }
+    let computed = !matches!(graph.node(at).operation, Operation::Input { .. } | Operation::Constant { .. });
+    let proper = image.factor.is_normal() && image.shift.is_finite();
+    (computed && proper).then_some(Preimage { node: at, moves, image })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::interval::Interval;
+    use crate::graph::operation::Reduction;
+
+    /// The function of four integers that `build` appends.
+    fn graph_of(build: impl Fn(&mut Graph, usize) -> usize) -> Graph {
+        let mut graph = Graph::default();
+        let (shape, range) = (vec![4], Interval::new(-3.0, 9.0));
+        let input = Operation::Input { name: "x".into(), shape, element: Element::Integer, range };
+        let x = graph.push(input, "").expect("an input");
+        let output = build(&mut graph, x);
+        graph.finish(vec![output]).expect("an output");
+        graph
+    }
+
+    fn with_number(graph: &mut Graph, kind: Binary, x: usize, c: f64) -> usize {
+        let values = vec![c];
+        let c =
+            graph.push(Operation::Constant { shape: vec![], element: Element::Real, values }, "").expect("a number");
+        graph.push(Operation::Binary(kind, x, c), "").expect("an operation")
+    }
+
+    #[test]
+    fn multiples_of_integers_are_taken_after_they_are_evaluated() {
+        let sorted = |graph: &mut Graph, x| graph.push(Operation::Sort(x, 0), "").expect("a sort");
+        let graphs = [
+            graph_of(|graph, x| {
+                let sum = graph.push(Operation::Reduce(Reduction::Sum, x, vec![0]), "").expect("a sum");
+                let mean = with_number(graph, Binary::Mul, sum, 0.25);
+                with_number(graph, Binary::Sub, mean, 1.5)
+            }),
+            graph_of(|graph, x| {
+                let order = sorted(graph, x);
+                let third = with_number(graph, Binary::Mul, order, 1.0 / 3.0);
+                graph.push(Operation::Gather { of: third, shape: vec![2], positions: vec![2, -1] }, "").expect("moved")
+            }),
+        ];
+        for graph in graphs {
+            let evaluated = Evaluated::new(&graph).expect("a function");
+            let needed = evaluated.graph().needed();
+            let mut nodes = evaluated.graph().nodes().iter().zip(needed);
+            assert!(nodes.all(|(node, needed)| !needed || node.element == Element::Integer));
+            for x in [[1.0, 9.0, -3.0, 4.0], [0.0, -1.0, 2.0, 2.0]] {
+                let found = evaluated.results(evaluated.graph().evaluate(&[x.to_vec()]).expect("values"));
+                let expected = graph.evaluate(&[x.to_vec()]).expect("values");
+                let bound = evaluated.bounds(&[0.0])[0];
+                assert!(bound > 0.0 && bound < 1e-12, "{bound}");
+                for (a, b) in found[0].iter().zip(&expected[0]) {
+                    assert!((a - b).abs() <= bound, "{a} for {b}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn real_numbers_that_more_is_computed_with_stay() {
+        let graphs = [
+            // Zero in a place without an element is not the image of zero.
+            graph_of(|graph, x| {
+                let order = graph.push(Operation::Sort(x, 0), "").expect("a sort");
+                let shifted = with_number(graph, Binary::Add, order, 0.5);
+                graph
+                    .push(Operation::Gather { of: shifted, shape: vec![2], positions: vec![2, -1] }, "")
+                    .expect("moved")
+            }),
+            // Nothing would be left to the server.
+            graph_of(|graph, x| with_number(graph, Binary::Mul, x, 0.5)),
+            graph_of(|graph, x| {
+                let half = with_number(graph, Binary::Mul, x, 0.5);
+                graph.push(Operation::Binary(Binary::Mul, half, x), "").expect("a product")
+            }),
+        ];
+        for graph in graphs {
+            let evaluated = Evaluated::new(&graph).expect("a function");
+            assert_eq!(**evaluated.graph(), simplified(&graph).expect("a graph"));
+            assert_eq!(evaluated.bounds(&[1.0]), [1.0]);
+        }
+    }
+}
