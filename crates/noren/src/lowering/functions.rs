@@ -49,9 +49,15 @@ impl<E: Shared> Lowering<'_, E> {
         }
         let integers = self.graph.node(at).element != Element::Real;
         let (last, rest) = coefficients.split_last().unwrap_or((&0.0, &[]));
-        let parts = if *last == 1.0 && rest.iter().all(|&c| c == 0.0) {
+        let parts = if *last == 1.0 && rest.iter().skip(1).all(|&c| c == 0.0) {
             let exponent = u32::try_from(rest.len()).unwrap_or(u32::MAX);
-            self.side_by_side(x.parts.len(), |part| power(self.ev, &x.parts[part], exponent))?
+            self.side_by_side(x.parts.len(), |part| self.plus(power(self.ev, &x.parts[part], exponent)?, rest[0]))?
+        } else if let &[constant, linear, 1.0] = coefficients {
+            // x (x + b) + c, with one level.
+            self.side_by_side(x.parts.len(), |part| {
+                let x = &x.parts[part];
+                self.plus(self.ev.mul(x, &self.plus(x.clone(), linear)?)?, constant)
+            })?
         } else if integers || coefficients.len() <= FEW_COEFFICIENTS || x.bounds.magnitude() <= LARGEST_ARGUMENT {
             let coefficients = coefficients.iter().map(|&c| E::Scalar::number(c)).collect();
             let polynomial = Polynomial::power(coefficients)?;
@@ -66,6 +72,11 @@ impl<E: Shared> Lowering<'_, E> {
             parts.into_iter().map(|part| self.ev.with_errors(part, &[], bias)).collect()
         };
         Ok(self.made(parts, layout, bounds))
+    }
+
+    /// `x + c` in every slot.
+    fn plus(&self, x: E::Ciphertext, c: f64) -> Result<E::Ciphertext> {
+        if c == 0.0 { Ok(x) } else { self.ev.add_scalar(&x, E::Scalar::number(c)) }
     }
 
     /// A function of each element, an integer in `range`: the polynomial modulo the prime of the scheme through its values.
