@@ -119,11 +119,10 @@ impl<'a, E: Shared> Lowering<'a, E> {
         } else {
             let size = unit(x.bounds);
             let signs = self.signs(None, self.approximations.error / size)?;
-            let error = size * signs.product_error();
             self.side_by_side(x.parts.len(), |part| {
                 let x = &x.parts[part];
-                let product = self.ev.mul(x, &self.sign_of(x, size, &signs, false)?)?;
-                Ok(self.ev.with_errors(product, &[], error))
+                let (sign, error) = self.sign_of_factor(x, size, &signs, false)?;
+                Ok(self.ev.with_errors(self.ev.mul(x, &sign)?, &[], error))
             })?
         };
         Ok(Operand::Value(self.made(parts, x.layout.clone(), x.bounds.abs()).into()))
@@ -186,7 +185,8 @@ impl<'a, E: Shared> Lowering<'a, E> {
         Ok(self.ev.with_errors(self.ev.mul(x, &above)?, &[], error))
     }
 
-    /// Whether numbers are above 0, 1 or 0, and a bound on the error of their products with it.
+    /// Whether numbers are above 0, 1 or 0, for products with them alone, and a bound on the error of these but for what errors of
+    /// the numbers add.
     pub(super) fn above(&self, x: &E::Ciphertext, way: &Excesses<'_, E::Ciphertext>) -> Result<(E::Ciphertext, f64)> {
         match way {
             Excesses::Decided(decider) => {
@@ -194,7 +194,8 @@ impl<'a, E: Shared> Lowering<'a, E> {
                 Ok((result, dead_zone))
             }
             Excesses::Approximate(size, signs) => {
-                Ok((self.sign_of(x, *size, signs, true)?, size * signs.product_error() / 2.0))
+                let (above, error) = self.sign_of_factor(x, *size, signs, true)?;
+                Ok((above, error / 2.0))
             }
         }
     }
@@ -222,6 +223,19 @@ impl<'a, E: Shared> Lowering<'a, E> {
     fn magnitude_decided(&self, decider: &dyn Decide<E::Ciphertext>, x: &E::Ciphertext) -> Result<E::Ciphertext> {
         let Decided { result, dead_zone } = decider.is_positive(x)?;
         Ok(self.ev.with_errors(self.ev.mul(x, &self.as_sign(&result)?)?, &[], 2.0 * dead_zone))
+    }
+
+    /// As [`Lowering::sign_of`], for products with `x` alone, and a bound on the error of `x` times the sign.
+    ///
+    /// For `y = x + e`, `y s(y)` is near to `|y|`, whatever the slope of `s`, and `|y|` as near to `|x|` as y to x: the error of x
+    /// counts in the product, and not in its sign.
+    fn sign_of_factor(&self, x: &E::Ciphertext, size: f64, signs: &Signs, step: bool) -> Result<(E::Ciphertext, f64)> {
+        let x = self.ev.renewed_for_product(x.clone())?;
+        // Written so that what is not a number is beyond.
+        let within = self.ev.bounds(&x).is_none_or(|bounds| bounds.error <= Signs::SLACK * size);
+        let error = if within { size * signs.product_error() } else { f64::INFINITY };
+        let (exact, _) = self.ev.split_error(x);
+        Ok((self.sign_of(&exact, size, signs, step)?, error))
     }
 
     /// The sign of `x / size`, or whether it is positive, as a number from 0 to 1.

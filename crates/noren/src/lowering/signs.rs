@@ -3,9 +3,11 @@
 use noren_rlwe::error::{Error, Result};
 
 use crate::bootstrapping::minimax;
+use crate::circuits::approx::interpolate;
 use crate::circuits::polynomial::Polynomial;
 
-/// Polynomials whose composition is near to the sign of `x` for `delta <= |x| <= 1`, and within `[-1, 1]` below.
+/// Polynomials whose composition is near to the sign of `x` for `delta <= |x| <= 1`, and within `[-1, 1]` below. Those of products
+/// are near beyond 1 too, by [`Signs::SLACK`], so that errors of `x` lead nowhere else.
 ///
 /// Each is the best odd polynomial of its degree for the sign on the interval that the one before leaves, scaled so that
 /// results stay within `[-1, 1]` (Lee, Lee, No, Kim, "Minimax approximation of sign function by composite polynomial for
@@ -14,6 +16,8 @@ use crate::circuits::polynomial::Polynomial;
 pub(crate) struct Signs {
     stages: Vec<Polynomial>,
     error: f64,
+    /// The largest `|x|`.
+    reach: f64,
 }
 
 /// The degree of each polynomial: of depth 4, which no other degree up to it lacks.
@@ -45,24 +49,32 @@ impl Signs {
     /// # Errors
     /// A `delta` that is not between 0 and 1, an error that is not positive, and what 24 polynomials do not reach.
     pub(crate) fn new(delta: f64, error: f64) -> Result<Self> {
+        Self::up_to(1.0, delta, error)
+    }
+
+    /// Those up to a number that may be larger than 1.
+    fn up_to(reach: f64, delta: f64, error: f64) -> Result<Self> {
         if !(delta > 0.0 && delta < 1.0 && error > 0.0) {
             let found = format!("{delta} with an error of {error}");
             return Err(Error::parameter("dead zone", found, "between 0 and the largest difference; a positive error"));
         }
-        let (mut stages, mut from) = (Vec::new(), delta);
+        let (mut stages, mut from) = (Vec::new(), delta / reach);
         while stages.len() < MOST_STAGES {
             let (polynomial, distance) = Self::stage(from)?;
-            stages.push(polynomial);
+            stages.push(if stages.is_empty() { stretched(polynomial, reach)? } else { polynomial });
             from = (1.0 - distance) / (1.0 + distance);
             if 1.0 - from <= error {
-                return Ok(Self { stages, error: 1.0 - from });
+                return Ok(Self { stages, error: 1.0 - from, reach });
             }
         }
         let needed = format!("at least {:.1e}, which {MOST_STAGES} polynomials reach", 1.0 - from);
         Err(Error::parameter("error of signs", error, needed))
     }
 
-    /// The polynomials for `x sign(x)` and for the larger of two, whose error is at most `error` for all `|x| <= 1`.
+    /// By how much more than 1 numbers may be that signs are multiplied with: their errors.
+    pub(crate) const SLACK: f64 = 1.0 / 32.0;
+
+    /// The polynomials for `x sign(x)` and for the larger of two, whose error is at most `error` for all `|x| <= 1 + SLACK`.
     ///
     /// # Errors
     /// As [`Signs::new`].
@@ -70,7 +82,7 @@ impl Signs {
         // Below delta an absolute value is off by less than delta, and at most by about a third of it.
         let mut delta = (FIRST_TRIED * error).min(0.5);
         loop {
-            let signs = Self::new(delta, error / 2.0)?;
+            let signs = Self::up_to(1.0 + Self::SLACK, delta, error / 2.0)?;
             if signs.product_error() <= error || delta < error {
                 return Ok(signs);
             }
@@ -103,8 +115,8 @@ impl Signs {
     pub(crate) fn product_error(&self) -> f64 {
         let points = PRODUCT_POINTS;
         // Half of the points near zero, where the distance is largest.
-        let point = |k: usize| libm::exp2(-40.0 * (1.0 - k as f64 / points as f64));
-        let even = |k: usize| k as f64 / points as f64;
+        let point = |k: usize| self.reach * libm::exp2(-40.0 * (1.0 - k as f64 / points as f64));
+        let even = |k: usize| self.reach * k as f64 / points as f64;
         let distance = |x: f64| (x - x * self.at(x)).abs();
         let largest = (0..=points).flat_map(|k| [point(k), even(k)]).map(distance).fold(0.0, f64::max);
         // Between points the argument changes by less than 2^(40 / 8192), and the distance by less than that part.
@@ -140,6 +152,16 @@ impl Signs {
     }
 }
 
+/// `p(x / reach)` for an odd polynomial.
+fn stretched(polynomial: Polynomial, reach: f64) -> Result<Polynomial> {
+    if reach == 1.0 {
+        return Ok(polynomial);
+    }
+    let mut coefficients = interpolate(&|x: f64| polynomial.at(x / reach), [-1.0, 1.0], DEGREE + 1)?;
+    coefficients.iter_mut().step_by(2).for_each(|c| *c = 0.0);
+    Polynomial::chebyshev(coefficients)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,7 +187,7 @@ mod tests {
             let largest = signs.product_error();
             assert!(largest <= error, "{error}: {largest}");
             for k in 0..=20_000 {
-                let x = f64::from(k) / 20_000.0;
+                let x = (1.0 + Signs::SLACK) * f64::from(k) / 20_000.0;
                 assert!((x - x * signs.at(x)).abs() <= largest, "{error} at {x}");
             }
         }
