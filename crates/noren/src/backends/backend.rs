@@ -29,8 +29,8 @@ pub trait Backend: Debug + Sync {
     /// Whether results are exact; otherwise they are within an error bound.
     fn is_exact(&self) -> bool;
 
-    /// The backends that take less for the same function wherever one of them has a plan: then this one is not chosen unless it is
-    /// named.
+    /// The backends that take less for the same function wherever one of them has a plan of few levels: then this one is not chosen
+    /// unless it is named.
     fn unless(&self, _: &Graph) -> &'static [&'static str] {
         &[]
     }
@@ -38,7 +38,7 @@ pub trait Backend: Debug + Sync {
     /// Whether it has an operation: that of this node, on operands of these types and ranges.
     fn evaluates(&self, graph: &Graph, at: usize) -> bool;
 
-    /// Small parameters for a function, which was [simplified](crate::graph): at least one plan, and all between which the price
+    /// Small parameters for a function, as it is [evaluated](crate::graph::Evaluated): at least one plan, and all between which the price
     /// decides.
     ///
     /// # Errors

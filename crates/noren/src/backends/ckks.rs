@@ -13,7 +13,9 @@ use noren_rlwe::wire::reader::Limits;
 use noren_rlwe::wire::writer::Form;
 
 use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, Running};
+use crate::backends::ckks_search::{Found, Refused, Search};
 use crate::backends::keys::{Part, PartKind, SecretKey, ServerKeys, part};
+use crate::backends::modelled::{MARGIN, Modelled, encrypted_range, in_few_digits, predicted};
 use crate::backends::options::Options;
 use crate::backends::parcel::single;
 use crate::backends::slots::{OnSlots, check_slots, evaluates, in_pool};
@@ -23,36 +25,13 @@ use crate::cost::slots::{SlotDraft, Slots};
 use crate::graph::dag::Graph;
 use crate::lowering::error::CompileError;
 use crate::lowering::kept::Kept;
-use crate::lowering::layout::Layout;
-use crate::lowering::nodes::{Approximations, Lowering, Source};
 use crate::lowering::recording::{Recording, with_slots};
-use crate::lowering::value::View;
-use crate::schemes::ckks::model::{ModelVector, NoiseModel};
-use crate::schemes::ckks::requirements::MOST_SLOTS;
-use crate::schemes::ckks::{self, CkksError};
-use crate::schemes::error::readable;
-
-/// The part of the precision that one approximation may take at first.
-pub(super) const SHARE_OF_APPROXIMATIONS: f64 = 1.0 / 16.0;
-
-/// How many bits more than the precision the scheme has at first: errors add up.
-const SPARE_BITS: f64 = 3.0;
-
-/// The part of the last bound that a bound must fall to, so that more bits count as a help.
-pub(super) const HELPS: f64 = 0.75;
-
-/// How many bits fewer than those of the precision are tried.
-const MOST_FEWER_BITS: f64 = 10.0;
+use crate::schemes::ckks;
+use crate::schemes::ckks::model::NoiseModel;
 
 /// The factor from one precision to the next, and how many are tried, to say which is possible.
-const WIDER: f64 = 8.0;
+const WIDER: f64 = 2.0;
 const WIDER_ROUNDS: usize = 12;
-
-/// How often parameters are tried.
-const MOST_ROUNDS: usize = 40;
-
-/// The part of the precision that the predicted bound may reach: bounds of ciphertexts differ a little from it.
-pub(super) const MARGIN: f64 = 0.9;
 
 /// CKKS: real numbers in slots, with an error bound.
 #[derive(Debug)]
@@ -84,20 +63,22 @@ impl CkksPlan {
     /// graph cannot have in slots.
     fn search(graph: &Arc<Graph>, options: &Options) -> Result<Self> {
         let precision = options.precision_of(graph);
-        let refused = match Self::within(graph, options, precision)? {
+        let Refused { levels, nearest, reason } = match Self::within(graph, options, precision)? {
             Ok(plan) => return Ok(plan),
             Err(refused) => refused,
         };
-        let reason = format!("{}. Narrower ranges of inputs, fewer steps or a larger precision= help", refused.reason);
-        let mut wider = precision;
-        for _ in 0..if options.nearest { WIDER_ROUNDS } else { 0 } {
-            wider *= WIDER;
-            if Self::within(graph, options, wider)?.is_ok() {
-                let nearest = Self::nearest(graph, options, [precision, wider])?;
+        let reason = format!("{reason}. Narrower ranges of inputs, fewer steps or a larger precision= help");
+        let mut wider = nearest.filter(|_| options.nearest).map(|bound| bound / MARGIN);
+        for _ in 0..WIDER_ROUNDS {
+            // Polynomials are less precise for a larger precision: it is named only once it was tried.
+            let Some(nearest) = wider.map(in_few_digits) else { break };
+            if Self::within(graph, options, nearest)?.is_ok() {
+                let nearest = Self::nearest(graph, options, [precision, nearest])?;
                 return Err(CompileError::Precision { wanted: precision, nearest, reason }.into());
             }
+            wider = Some(nearest * WIDER);
         }
-        Err(CompileError::Budget { levels: refused.levels, reason }.into())
+        Err(CompileError::Budget { levels, reason }.into())
     }
 
     /// The smallest precision that is found to be possible, by halving, between one that is not and one that is. It is told as it
@@ -107,198 +88,26 @@ impl CkksPlan {
         const HALVINGS: usize = 4;
         for _ in 0..HALVINGS {
             let middle = in_few_digits((refused * possible).sqrt());
+            if middle >= possible {
+                break;
+            }
             match Self::within(graph, options, middle)? {
                 Ok(_) => possible = middle,
                 Err(_) => refused = middle,
             }
         }
-        let told = in_few_digits(possible);
-        // Rounding may have led to one that was not tried.
-        Ok(if told == possible || Self::within(graph, options, told)?.is_ok() { told } else { possible })
+        Ok(possible)
     }
 
     /// The smallest parameters with which the bounds are within a precision, or why there are none.
     fn within(graph: &Arc<Graph>, options: &Options, precision: f64) -> Result<std::result::Result<Self, Refused>> {
-        with_slots(graph, |wanted| Self::of_slots(graph, options, precision, wanted))
-    }
-
-    /// The same in ciphertexts of as many slots as are wanted, or as parameters have.
-    fn of_slots(
-        graph: &Arc<Graph>,
-        options: &Options,
-        precision: f64,
-        wanted: usize,
-    ) -> Result<std::result::Result<Self, Refused>> {
-        let mut approximations = Approximations::of_reals(precision * SHARE_OF_APPROXIMATIONS, options.dead_zone);
-        let usual = SPARE_BITS - libm::log2(precision);
-        let (mut bits, mut levels_left) = (usual, 0);
-        let mut max_abs = graph.outputs().iter().map(|&at| graph.node(at).range.magnitude()).fold(1.0, f64::max);
-        // The largest value that the first prime must hold, constants among them.
-        let mut room = max_abs;
-        let least = -libm::log2(precision) - libm::log2(max_abs).min(MOST_FEWER_BITS);
-        let (mut slots, mut last) = (1, f64::INFINITY);
-        let mut refused = Refused { levels: 0, reason: "the bound did not settle".to_owned() };
-        // The slots depend on the ring, the levels on the slots, and the ring on the levels.
-        let mut found: Option<(f64, Self)> = None;
-        for _ in 0..MOST_ROUNDS {
-            let requirements = ckks::Requirements {
-                depth: refused.levels,
-                levels_left,
-                precision_bits: bits.max(1.0),
-                max_abs,
-                slots,
-                // As plans encrypt.
-                secret_key: true,
-                security: options.security,
-            };
-            let parameters = match ckks::Parameters::if_any(&requirements, room) {
-                Ok(Ok(parameters)) => parameters,
-                Ok(Err(_)) if found.is_some() => break,
-                // Fewer bits than at first may be enough, because errors of sums do not grow with the range of results as those
-                // of products do, and those of products not where values are small; and so may one prime more for what is larger
-                // than the first holds.
-                Ok(Err(_)) if last.is_infinite() && bits > least - refused.levels as f64 => {
-                    bits -= 1.0;
-                    continue;
-                }
-                Ok(Err(_)) if levels_left == 0 && max_abs.max(room) > 1.0 => {
-                    (levels_left, bits, last) = (1, usual, f64::INFINITY);
-                    continue;
-                }
-                Ok(Err(closest)) => {
-                    return Ok(Err(Refused { reason: requirements.refusal(closest).to_string(), ..refused }));
-                }
-                Err(error @ Error::Parameters { .. }) => {
-                    return Ok(Err(Refused { reason: error.to_string(), ..refused }));
-                }
-                Err(error) => return Err(error),
-            };
-            slots = wanted.min(parameters.max_slots());
-            let recording = match Recording::new::<f64>(graph, slots, approximations) {
-                // Larger ciphertexts may hold together what these do not.
-                Err(error)
-                    if matches!(error.downcast_ref(), Some(CompileError::Unsupported { .. }))
-                        && 2 * slots <= wanted.min(MOST_SLOTS) =>
-                {
-                    slots *= 2;
-                    continue;
-                }
-                recording => recording?,
-            };
-            if recording.usage.depth > refused.levels {
-                refused.levels = recording.usage.depth;
-                continue;
-            }
-            let model = NoiseModel::new(parameters.clone(), None);
-            let bound = match predicted(graph, &model, &recording, approximations) {
-                Ok(bounds) => bounds.largest(),
-                Err(error) => {
-                    let Some(CkksError::Overflow { value, .. }) = error.downcast_ref() else { return Err(error) };
-                    if found.is_some() {
-                        break;
-                    }
-                    room = (2.0 * room).max(value.abs());
-                    refused.reason = format!("a constant or factor {} leaves the modulus", readable(*value));
-                    continue;
-                }
-            };
-            let spare = libm::log2(precision * MARGIN / bound).floor();
-            if spare >= 0.0 {
-                // As few bits as are enough, with the slots and approximations that were found.
-                found =
-                    Some((bits, Self { parameters, on: OnSlots::new(Arc::clone(graph), approximations, recording) }));
-                bits -= spare;
-                if spare < 1.0 || bits < 1.0 {
-                    break;
-                }
-                continue;
-            }
-            if let Some((enough, _)) = found {
-                bits += 1.0;
-                if bits >= enough {
-                    break;
-                }
-                continue;
-            }
-            if bound.is_infinite() {
-                // A message may have left its modulus: the first prime must hold more.
-                max_abs *= 4.0;
-                room = room.max(max_abs);
-                refused.reason = format!("intermediate results of up to {max_abs:e} leave the modulus");
-                continue;
-            }
-            // Where more bits do not help, polynomials are what is off.
-            let excess = bound / (precision * MARGIN);
-            if bits < usual {
-                bits += libm::log2(excess).max(1.0);
-            } else if bound > last * HELPS {
-                approximations.error /= excess.clamp(1.5, 64.0);
-            } else {
-                bits += libm::log2(excess).max(0.5);
-            }
-            last = bound;
-        }
-        Ok(found.map(|(_, plan)| plan).ok_or(refused))
-    }
-}
-
-/// Why there are no parameters.
-struct Refused {
-    /// The levels that the graph takes, as far as it was recorded.
-    levels: usize,
-    reason: String,
-}
-
-/// A number that is not below, of two digits.
-pub(super) fn in_few_digits(x: f64) -> f64 {
-    let exponent = libm::log10(x).floor() as i32 - 1;
-    let digits = (x / libm::pow(10.0, f64::from(exponent))).ceil();
-    // As the text is read, so that what is shown is what was tried.
-    format!("{digits:.0}e{exponent}").parse().unwrap_or(x)
-}
-
-/// Runs a graph on a model, with zeros as inputs.
-pub(super) fn predicted(
-    graph: &Graph,
-    model: &NoiseModel,
-    recording: &Recording,
-    approximations: Approximations,
-) -> Result<Bounds> {
-    let mut source = Modelled { model, level: model.parameters().max_level(), slots: recording.slots, inputs: None };
-    let mut nodes = vec![None; graph.nodes().len()];
-    let bound = |parts: &[ModelVector]| parts.iter().map(|part| model.error_bound(part)).fold(0.0, f64::max);
-    let outputs = Lowering::new(model, graph, recording.slots, approximations, &mut source)
-        .run(|node, parts, _: &Layout| nodes[node] = Some(bound(parts)))?;
-    Ok(Bounds { nodes, outputs: outputs.iter().map(|output| bound(&output.parts)).collect() })
-}
-
-/// Inputs of a model: given ones, or zeros.
-pub(super) struct Modelled<'a> {
-    pub(super) model: &'a NoiseModel,
-    /// The level of inputs.
-    pub(super) level: usize,
-    pub(super) slots: usize,
-    /// The nodes of inputs, and the inputs.
-    pub(super) inputs: Option<(&'a [usize], &'a [Vec<f64>])>,
-}
-
-impl Source<ModelVector> for Modelled<'_> {
-    fn view(&mut self, view: View) -> Result<Vec<ModelVector>> {
-        let range = encrypted_range(&view);
-        let input = |(nodes, inputs): (&[usize], &'_ [Vec<f64>])| {
-            let at = nodes.iter().position(|&node| node == view.free.input);
-            at.map(|at| view.pack(&inputs[at], self.slots))
+        let found = with_slots(graph, |wanted| Search::new(graph, options, precision, wanted).run())?;
+        let plan = |Found { parameters, approximations, recording }| Self {
+            parameters,
+            on: OnSlots::new(Arc::clone(graph), approximations, recording),
         };
-        let zeros = || vec![vec![view.free.padding(); self.slots]; view.layout.parts(self.slots)];
-        let vectors = self.inputs.and_then(input).unwrap_or_else(zeros);
-        vectors.iter().map(|slots| self.model.encrypt(slots, range, self.level)).collect()
+        Ok(found.map(plan))
     }
-}
-
-/// Where all slots of a view lie.
-pub(super) fn encrypted_range(view: &View) -> [f64; 2] {
-    let padding = view.free.padding();
-    [view.free.range.low.min(padding), view.free.range.high.max(padding)]
 }
 
 impl Backend for Ckks {
@@ -411,7 +220,7 @@ impl Plan for CkksPlan {
         let model = NoiseModel::new(self.parameters.clone(), Some(seed));
         let (nodes, level) = (self.on.graph.inputs(), self.parameters.max_level());
         let slots = self.on.recording.slots;
-        let mut source = Modelled { model: &model, level, slots, inputs: Some((&nodes, inputs)) };
+        let mut source = Modelled::new(&model, level, slots, Some((&nodes, inputs)));
         let parts = self.on.run(&model, &mut source, None, None)?.concat();
         let values: Vec<Vec<f64>> = parts.iter().map(|part| part.values().to_vec()).collect();
         let errors: Vec<f64> = parts.iter().map(|part| model.error_bound(part)).collect();
@@ -489,6 +298,7 @@ mod tests {
     use crate::backends::tests::{plan, run, toy};
     use crate::graph::interval::Interval;
     use crate::graph::operation::{Binary, Element, Function, Operation};
+    use crate::schemes::error::readable;
 
     fn with_input(low: f64, high: f64, build: impl Fn(&mut Graph, usize) -> usize) -> Arc<Graph> {
         let mut graph = Graph::default();
@@ -582,6 +392,23 @@ mod tests {
         }
     }
 
+    /// The error of an encryption is in all that is computed from it.
+    #[test]
+    fn bounds_of_results_of_one_input_are_predicted() {
+        let sums = with_input(-1.0, 1.0, |graph, x| {
+            let mut product = |k: usize| {
+                let matrix = (0..64).map(|at| ((at * at + k * at) % 17) as f64 / 8.0 - 1.0).collect();
+                graph.push(Operation::MatMul { of: x, columns: 8, matrix }, "").expect("a product")
+            };
+            let (a, b) = (product(3), product(5));
+            graph.push(Operation::Binary(Binary::Add, a, b), "").expect("a sum")
+        });
+        let found = plan(&sums, &Options { precision: Some(1e-3), ..toy("ckks") });
+        let predicted = found.bounds().expect("bounds").expect("of real numbers").largest();
+        let bound = run(&found, &[vec![0.5; 8]]).bounds[0];
+        assert!((0.9..=1.0 / MARGIN).contains(&(bound / predicted)), "{bound}, {predicted} was predicted");
+    }
+
     #[test]
     fn the_nearest_precision_that_is_named_is_possible() {
         let graph = with_input(-1.0, 1.0, |graph, x| with_constant(graph, Binary::Maximum, x, 0.2));
@@ -591,10 +418,5 @@ mod tests {
         assert!(*nearest > 1e-6 && readable(*nearest).to_string().parse() == Ok(*nearest), "{error}");
         let options = Options { precision: Some(*nearest), ..options };
         assert!(CkksPlan::search(&graph, &options).is_ok(), "{error}");
-    }
-
-    #[test]
-    fn few_digits_are_not_below() {
-        assert_eq!([1e-3, 1.01e-3, 0.1249, 99.5].map(in_few_digits), [1e-3, 1.1e-3, 0.13, 100.0]);
     }
 }

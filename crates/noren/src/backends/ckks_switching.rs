@@ -13,10 +13,11 @@ use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::writer::Form;
 
 use crate::backends::backend::{self, Backend, Bounds, Outcome, Outline, Plan, Record, Running};
-use crate::backends::ckks::{MARGIN, in_few_digits, secret_kind};
+use crate::backends::ckks::secret_kind;
 use crate::backends::ckks_bootstrapping::{DeepPlan, DeepServer};
 use crate::backends::decisions::{Switches, add_decisions, bootstraps, set};
 use crate::backends::keys::{PartKind, SecretKey, ServerKeys, part};
+use crate::backends::modelled::{MARGIN, in_few_digits};
 use crate::backends::options::Options;
 use crate::backends::slots::{check_slots, evaluates};
 use crate::bootstrapping::{self, BootstrapKeyFile};

@@ -11,6 +11,7 @@
 //! | `keys`, `parcel` | keys of plans, and what travels between the halves |
 //! | `ckks`, `ckks_bootstrapping` | real numbers in slots, with an error bound |
 //! | `ckks_switching` | the same, with comparisons that are decided |
+//! | `modelled`, `ckks_search` | the noise of CKKS for a graph, and parameters for it |
 //! | `renewals`, `decisions` | the noise of bootstraps; comparisons by TFHE |
 //! | `integers`, `bgv`, `bfv` | integers in slots |
 //! | `bfv_lookups` | functions of one or two integers by their tables |
@@ -25,10 +26,12 @@ mod bgv;
 mod calibrate;
 mod ckks;
 pub(crate) mod ckks_bootstrapping;
+mod ckks_search;
 mod ckks_switching;
 pub(crate) mod decisions;
 mod integers;
 pub(crate) mod keys;
+mod modelled;
 mod modulus;
 pub(crate) mod options;
 pub(crate) mod parcel;

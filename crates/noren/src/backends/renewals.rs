@@ -3,7 +3,7 @@
 use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result, SchemeError};
 
-use crate::backends::ckks::Modelled;
+use crate::backends::modelled::Modelled;
 use crate::bootstrapping::{self, BootstrapPlan, MAX_MAGNITUDE, Mode};
 use crate::circuits::renewing::{Renewable, Renewal};
 use crate::lowering::nodes::Source;
@@ -61,7 +61,7 @@ impl Model {
         slots: usize,
         inputs: Option<(&'a [usize], &'a [Vec<f64>])>,
     ) -> impl Source<Renewable<ModelVector>> + 'a {
-        Renewed(Modelled { model: &self.noise, level: self.parameters.output_level(), slots, inputs })
+        Renewed(Modelled::new(&self.noise, self.parameters.output_level(), slots, inputs))
     }
 
     /// The largest bound on the errors of vectors.

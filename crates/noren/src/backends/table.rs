@@ -20,6 +20,9 @@ use crate::lowering::error::CompileError;
 /// The name of a backend, and its plans or why there are none.
 pub(crate) type Offer = (&'static str, Result<Vec<Arc<dyn Plan>>>);
 
+/// The most levels of functions that no backend which renews them evaluates in less time: beyond, the price decides.
+const SHALLOW: usize = 24;
+
 /// Backends that a function may be compiled for.
 #[derive(Debug, Clone, Copy)]
 pub struct Backends<'a>(pub &'a [&'static dyn Backend]);
@@ -80,8 +83,10 @@ impl Backends<'_> {
         let mut plans: Vec<Offer> = Vec::new();
         for &backend in self.0.iter().filter(|backend| Some(backend.name()) != but) {
             let name = backend.name();
+            let is_shallow = |plan: &Arc<dyn Plan>| plan.usage().is_none_or(|usage| usage.depth <= SHALLOW);
+            let is_cheap = |plans: &Result<Vec<_>>| plans.as_ref().is_ok_and(|plans| plans.iter().any(is_shallow));
             let has_plan = |cheaper: &str| {
-                but == Some(cheaper) || plans.iter().any(|(name, plan)| *name == cheaper && plan.is_ok())
+                but == Some(cheaper) || plans.iter().any(|(name, plans)| *name == cheaper && is_cheap(plans))
             };
             let offered = if !real && !backend.is_exact() {
                 let needed =

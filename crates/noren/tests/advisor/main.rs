@@ -77,7 +77,7 @@ fn a_weak_client_makes_its_messages_in_about_a_second() {
 
 #[test]
 fn deep_computations_are_bootstrapped_and_shallow_ones_are_not() {
-    let (deep, ..) = choice(&Workload { instances: 1 << 15, ..real(Computation::Squarings { depth: 40 }, 12.0) });
+    let (deep, ..) = choice(&Workload { instances: 1 << 15, ..real(Computation::Squarings { depth: 100 }, 12.0) });
     let (shallow, ..) = choice(&Workload { instances: 1 << 15, ..real(Computation::Squarings { depth: 6 }, 12.0) });
     assert_eq!([deep, shallow], [Scheme::CkksBootstrapping, Scheme::Ckks]);
 }

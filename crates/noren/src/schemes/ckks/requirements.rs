@@ -50,7 +50,7 @@ impl Default for Requirements {
 }
 
 /// The sizes of rings that are tried.
-const LOG_N: std::ops::RangeInclusive<u32> = 10..=17;
+pub(crate) const LOG_N: std::ops::RangeInclusive<u32> = 10..=17;
 /// The most slots that a ring has.
 pub(crate) const MOST_SLOTS: usize = 1 << (*LOG_N.end() - 1);
 /// The sizes of scales that are tried.
@@ -114,14 +114,6 @@ impl Parameters {
     /// # Errors
     /// As [`Parameters::for_requirements`].
     pub(crate) fn smallest(requirements: &Requirements, room: f64) -> Result<Self> {
-        Self::if_any(requirements, room)?.map_err(|closest| requirements.refusal(closest))
-    }
-
-    /// As [`Parameters::smallest`], or without the time for a [refusal](Requirements::refusal) the precision that is reached.
-    ///
-    /// # Errors
-    /// Requirements that are none.
-    pub(crate) fn if_any(requirements: &Requirements, room: f64) -> Result<std::result::Result<Self, Option<f64>>> {
         let &Requirements { precision_bits, max_abs, slots, .. } = requirements;
         if !(max_abs.is_finite() && max_abs > 0.0) {
             return Err(Error::parameter("max_abs", format!("{max_abs:?}"), "finite and positive"));
@@ -132,7 +124,7 @@ impl Parameters {
         if !(1..=MOST_SLOTS).contains(&slots) {
             return Err(Error::parameter("slots", slots, format!("1 to {MOST_SLOTS}")));
         }
-        requirements.search(room)
+        requirements.search(room)?.map_err(|closest| requirements.refusal(closest))
     }
 
     /// A bound on the error, in each of `slots` slots, of products of `depth` levels whose factors, intermediate results and
@@ -180,8 +172,7 @@ impl Requirements {
         let precision_bits = self.precision_bits;
         let mut closest = None;
         for log_n in LOG_N.filter(|log_n| 1 << (log_n - 1) >= self.slots) {
-            let scales: Vec<u32> =
-                LOG_SCALE.take_while(|&bits| !self.specifications(log_n, bits, room).is_empty()).collect();
+            let scales = self.scales(log_n, room);
             // The largest scale tells whether the ring can do.
             let most = match scales.last() {
                 Some(&largest) => self.candidates(log_n, largest, room)?.iter().map(|&(_, bits)| bits).reduce(f64::max),
@@ -201,6 +192,20 @@ impl Requirements {
             }
         }
         Ok(Err(closest))
+    }
+
+    /// The sizes of scales that a ring has primes for, with a first prime that holds `room`.
+    pub(crate) fn scales(&self, log_n: u32, room: f64) -> Vec<u32> {
+        LOG_SCALE.take_while(|&bits| !self.specifications(log_n, bits, room).is_empty()).collect()
+    }
+
+    /// The parameters of a ring and a scale, of whatever precision: those with the fewest digits.
+    ///
+    /// # Errors
+    /// What parameters refuse but for their sizes.
+    pub(crate) fn of_scale(&self, log_n: u32, log_scale: u32, room: f64) -> Result<Option<Parameters>> {
+        let candidates = self.candidates(log_n, log_scale, room)?.into_iter().map(|(parameters, _)| parameters);
+        Ok(candidates.min_by_key(|parameters| parameters.rlwe().dnum()))
     }
 
     /// The candidates for a ring and a scale.
