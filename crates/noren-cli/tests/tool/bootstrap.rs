@@ -4,6 +4,8 @@ use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use noren_math::kernels::is_fastest;
+
 use crate::sandbox::{Sandbox, table};
 
 /// Keys of the preset without security, in `keys`.
@@ -145,6 +147,9 @@ fn what_cannot_be_planned_or_made_is_refused() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_interrupted_run_leaves_no_keys_and_the_next_one_clears_up() {
+    if !is_fastest() {
+        return;
+    }
     let sandbox = Sandbox::new("bootstrap-killed");
     let keygen = ["keygen", "--out", "keys", "--bootstrap", "n15"];
     let names = |directory: &str| -> Vec<String> {

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use noren_math::kernels::is_fastest;
+
 use crate::cyclotomic;
 use crate::function;
 use crate::lookup;
@@ -163,6 +165,9 @@ fn of_two_owners(name: &str, keygen: &str, key: &str) -> Sandbox {
 
 #[test]
 fn verbs_of_numbers_take_signed_files_alone() {
+    if !is_fastest() {
+        return;
+    }
     let sandbox = Sandbox::with_keys("exchange-numbers", "mean");
     sandbox.keygen("other", "small.params", "mean", '2');
     for [keys, table, mean] in [["keys", "table.ct", "mean.ct"], ["other", "other/table.ct", "other/mean.ct"]] {
@@ -251,6 +256,9 @@ fn verbs_of_functions_take_signed_files_alone() {
 
 #[test]
 fn verbs_of_tfhe_take_signed_files_alone() {
+    if !is_fastest() {
+        return;
+    }
     let sandbox = of_two_owners("exchange-tfhe", "--tfhe TOY_2_2 --circuit", "secret.key --type uint8");
     let (keys, table) = (("keys/server.keys", "other/server.keys"), ("table.ct", "other/table.ct"));
     let circuit = ("keys/circuit.keys", "other/circuit.keys");
@@ -270,6 +278,9 @@ fn verbs_of_tfhe_take_signed_files_alone() {
 
 #[test]
 fn verbs_of_bootstrapping_and_switching_take_signed_files_alone() {
+    if !is_fastest() {
+        return;
+    }
     let keygen = "--bootstrap toy --slots 64 --switching TOY_SWITCH --rows 2 --columns 2";
     let sandbox = of_two_owners("exchange-switching", keygen, "public.key");
     let (keys, table) = (("keys/bootstrap.keys", "other/bootstrap.keys"), ("table.ct", "other/table.ct"));

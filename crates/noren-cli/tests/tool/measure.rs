@@ -69,6 +69,9 @@ fn a_weak_client_is_measured_in_a_process_for_each_part() {
 
 #[test]
 fn reductions_are_measured_in_both_orders() {
+    if !is_fastest() {
+        return;
+    }
     let sandbox = Sandbox::new("reductions");
     let of = |suite: &str, scheme: &str, count: &str, more: &[&str]| {
         records(&sandbox, &[&[suite, "--scheme", scheme, "--count", count], more].concat())

@@ -137,6 +137,9 @@ fn products_of_slots_may_be_deeper_than_the_levels() {
 
 #[test]
 fn polynomials_may_be_deeper_than_the_levels() {
+    if !is_fastest() {
+        return;
+    }
     let (world, ev) = (world(), world().bootstrapping());
     // A pole near the interval: the coefficients fall slowly.
     let f = |x: f64| 0.8 / (1.0 + 30.0 * (x - 0.1) * (x - 0.1));
@@ -385,6 +388,9 @@ impl Circuit {
 
 #[test]
 fn bootstraps_are_those_that_a_dry_run_counts() {
+    if !is_fastest() {
+        return;
+    }
     let (world, levels) = (world(), world().parameters.levels_left());
     let circuits = [
         Circuit::Power(2),

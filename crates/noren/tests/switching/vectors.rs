@@ -6,6 +6,7 @@ use noren::circuits::trace;
 use noren::ckks::{Ciphertext, Decryptor};
 use noren::schemes::extent::Extent;
 use noren::switching::{Decision, Readout, Steps, Variation};
+use noren_math::kernels::is_fastest;
 
 use crate::world::{World, uniform};
 
@@ -43,6 +44,9 @@ fn check(world: &World, result: &Ciphertext, extent: Extent, expected: &Expected
 
 #[test]
 fn every_copy_is_switched() {
+    if !is_fastest() {
+        return;
+    }
     let world = World::toy(4, Mode::Real);
     let extents = [
         (16, Some(16), 16),

