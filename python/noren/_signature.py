@@ -12,6 +12,7 @@ import numpy as np
 from noren._noren import EncodingError, RangeError
 from noren._noren.compiler import Graph
 from noren._trace import Traced, TraceError
+from noren._trace_complex import Complex
 from noren._trace_functions import NumpyTracer, flattened
 
 Ranges: TypeAlias = Sequence[tuple[float, float]] | Literal["data"] | None
@@ -63,6 +64,8 @@ def graph_of(function: Callable[..., Any], examples: Sequence[Any], ranges: Rang
         low, high = _range(name, spec.low, spec.high)
         arguments.append(tracer.input(name, _shape(name, spec.shape), spec.element, low, high))
     found, _ = flattened(_called(function, arguments))
+    if any(isinstance(output, Complex) for output in found):
+        raise TraceError("an output of complex numbers: return z.real and z.imag in its place")
     outputs = [output if isinstance(output, Traced) else tracer.constant(output) for output in found]
     for output, value in zip(outputs, found, strict=True):
         if not isinstance(value, Traced):

@@ -40,7 +40,7 @@ class Tracer(ABC):
         self.graph = Graph()
 
     @abstractmethod
-    def ufunc(self, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
+    def ufunc(self, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record a universal function."""
 
     @abstractmethod

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noren import _trace_complex as complexes
 from noren import _trace_linear as linear
 from noren import _trace_products as products
 from noren import _trace_statistics as statistics
 from noren._trace import Traced, TraceError, Tracer, known, place
+from noren._trace_complex import Complex
 from noren._trace_types import as_dtype, encrypted, settled
 
 _BINARY = {
@@ -80,7 +82,7 @@ _IDLE: dict[str, tuple[Any, ...]] = {
 class NumpyTracer(Tracer):
     """A tracer that records functions of numpy."""
 
-    def ufunc(self, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
+    def ufunc(self, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record a universal function."""
         name = ufunc.__name__
         if getattr(np, name, None) is not ufunc:
@@ -94,6 +96,8 @@ class NumpyTracer(Tracer):
         options = _asked(kwargs, {})
         dtype = options.pop("dtype", None)
         _refuse(name, options)
+        if any(map(complexes.is_complex, inputs)):
+            return complexes.ufunc(self, name, inputs)
         return as_dtype(name, settled(_ufunc(self, name, inputs), *inputs), dtype)
 
     def function(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -104,6 +108,8 @@ class NumpyTracer(Tracer):
         """
         name = func.__name__
         taken = {*_STRUCTURAL, *_JOINING, *_FUNCTIONS, *map(_full_name, _ELSEWHERE)}
+        if any(isinstance(x, Complex) for x in args) and func not in complexes.TRANSFORMS:
+            return complexes.function(func, args, kwargs, _STRUCTURAL)
         if func in _ELSEWHERE:
             return _applied(self, _ELSEWHERE[func], name, _bound(func, args, kwargs))
         if getattr(np, name, None) is not func:
@@ -547,11 +553,13 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ndim": lambda _tracer, a: a.ndim,
     "size": _size,
     "copy": lambda _tracer, a: a,
+    "real": lambda _tracer, val: val,
 }
 # Those outside of numpy's main namespace.
 _ELSEWHERE: dict[Any, Callable[..., Any]] = {
     np.linalg.norm: statistics.norm,
     np.lib.stride_tricks.sliding_window_view: linear.sliding_window_view,
+    **{of: complexes.transform(of) for of in complexes.TRANSFORMS},
 }
 # Functions in C, which say what they take from some version of numpy on.
 _IN_C: dict[str, Callable[..., Any]] = {
