@@ -26,8 +26,8 @@ ELEMENTS = {"b": "bool", "i": "integer", "u": "integer", "f": "real"}
 class Input:
     """An argument of a function: its shape, and the range of its elements, which is public.
 
-    Integers with a `low` and `high` that are whole numbers of Python are integers unless `dtype` says otherwise; truth
-    values need ``dtype=bool``.
+    Numbers whose `low` and `high` are whole numbers of Python are integers, unless `dtype` says otherwise, or what they
+    are for is compiled with a precision or a dead zone, which only real numbers have; truth values need ``dtype=bool``.
     """
 
     shape: int | tuple[int, ...] = ()
@@ -53,8 +53,8 @@ class Input:
         return ELEMENTS[kind]
 
 
-def graph_of(function: Callable[..., Any], examples: Sequence[Any], ranges: Ranges) -> Graph:
-    """Trace a function on the shapes and ranges of its arguments."""
+def graph_of(function: Callable[..., Any], examples: Sequence[Any], ranges: Ranges, reals: bool) -> Graph:
+    """Trace a function on the shapes and ranges of its arguments, which are real numbers where nothing else is said."""
     inputs = _inputs(examples, ranges)
     tracer = NumpyTracer()
     names = _names(function, len(inputs))
@@ -62,7 +62,8 @@ def graph_of(function: Callable[..., Any], examples: Sequence[Any], ranges: Rang
     for spec, own_name in zip(inputs, names, strict=True):
         name = spec.name or own_name
         low, high = _range(name, spec.low, spec.high)
-        arguments.append(tracer.input(name, _shape(name, spec.shape), spec.element, low, high))
+        element = "real" if reals and spec.dtype is None else spec.element
+        arguments.append(tracer.input(name, _shape(name, spec.shape), element, low, high))
     found, _ = flattened(_called(function, arguments))
     if any(isinstance(output, Complex) for output in found):
         raise TraceError("an output of complex numbers: return z.real and z.imag in its place")

@@ -348,7 +348,7 @@ def advise(
             raise TypeError(f"{', '.join(given)} beside a function: its examples say all of that")
         return _advice(
             _advisor.advise_function(
-                graph_of(computation, examples, ranges),
+                graph_of(computation, examples, ranges, reals=precision is not None or dead_zone is not None),
                 precision=precision,
                 dead_zone=dead_zone,
                 security=security,

@@ -93,7 +93,7 @@ def compile(
     `noren.Error` for operations that the scheme does not have, for ranges for which an operation is not defined, and
     for a precision that is not possible, with the nearest that is.
     """
-    graph = graph_of(function, examples, ranges)
+    graph = graph_of(function, examples, ranges, reals=precision is not None or dead_zone is not None)
     program = Program.compile(graph, scheme=scheme, precision=precision, dead_zone=dead_zone, security=security)
     return Compiled(program, function)
 

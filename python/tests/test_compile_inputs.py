@@ -50,6 +50,30 @@ def test_ranges_are_pairs_or_an_array_of_them() -> None:
             f.simulate([0, 0, 1.5])
 
 
+def test_numbers_between_whole_ones_are_real_where_they_may_have_errors() -> None:
+    whole = Input(3, 0, 9)
+    for options in ({"precision": 1e-2}, {"dead_zone": 0.5}):
+        f = noren.compile(lambda x: x * x, whole, **options, security=None)  # type: ignore[arg-type]
+        assert f.scheme == "ckks"
+        assert np.abs(f.simulate([0.5, 3, 9]) - np.array([0.25, 9, 81])).max() <= f.precision
+    assert noren.compile(lambda x: x * x, whole, security=None).scheme in ("bgv", "bfv")
+    integers = noren.compile(lambda x: x * x, Input(3, 0, 9, dtype=int), precision=1e-2, security=None)
+    assert integers.scheme in ("bgv", "bfv")
+
+
+def test_means_and_medians_of_integers_are_exact() -> None:
+    x = np.array([7, 255, 0, 31, 12, 90])
+    for function in (np.mean, lambda x: np.median(x[:4]), lambda x: 1 - x[:5].mean(keepdims=True) / 4):
+        f = noren.compile(function, Input(6, 0, 255), security=None)
+        assert f.scheme in ("bgv", "bfv", "tfhe")
+        keys = f.client.keygen()
+        for found, bound in (
+            f.client.decrypt(f.server.run(f.client.encrypt(x), keys), bound=True),
+            f.simulate(x, bound=True),
+        ):
+            assert np.abs(found - function(x)).max() <= bound <= 1e-12
+
+
 def test_arguments_that_would_be_encrypted_otherwise_are_refused() -> None:
     f = noren.compile(lambda x: np.where(x > 0, 1, 0), Input(2, 0, 2**53), security=None)
     f.client.keygen(seed=bytes(32))
