@@ -102,8 +102,10 @@ def is_complex(x: Any) -> bool:
     return isinstance(x, Complex) or (not isinstance(x, Traced) and np.iscomplexobj(x))
 
 
-def ufunc(tracer: Tracer, name: str, inputs: tuple[Any, ...]) -> Any:
+def ufunc(tracer: Tracer, name: str, inputs: tuple[Any, ...], dtype: Any) -> Any:
     """Record a universal function of complex numbers."""
+    if dtype is not None:
+        raise TraceError(f"{place()}: np.{name} of complex numbers with dtype= is not traced: leave it out")
     if name == "divide" and not isinstance(inputs[1], Traced | Complex):
         name, inputs = "multiply", (inputs[0], 1 / np.asarray(inputs[1]))
     if name == "power" and np.ndim(inputs[1]) == 0 and inputs[1] == 2:
@@ -156,7 +158,7 @@ def _parts(tracer: Tracer, x: Any) -> _Parts:
     if isinstance(x, Complex):
         return x.real, x.imag
     if not is_complex(x):
-        return tracer.traced(x), None
+        return tracer.traced(x).number(), None
     return tracer.constant(np.real(x)), tracer.constant(np.imag(x))
 
 

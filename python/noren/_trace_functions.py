@@ -97,7 +97,7 @@ class NumpyTracer(Tracer):
         dtype = options.pop("dtype", None)
         _refuse(name, options)
         if any(map(complexes.is_complex, inputs)):
-            return complexes.ufunc(self, name, inputs)
+            return complexes.ufunc(self, name, inputs, dtype)
         return as_dtype(name, settled(_ufunc(self, name, inputs), *inputs), dtype)
 
     def function(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

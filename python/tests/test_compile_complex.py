@@ -33,6 +33,7 @@ def parts(z: Any) -> Any:
         ((4,), lambda x: parts(2 - (x + 1j) / 4)),
         ((4,), lambda x: parts(-((x - KERNEL) ** 2))),
         ((4,), lambda x: parts(x[0] + np.conjugate(x * KERNEL))),
+        ((4,), lambda x: parts(x + 1j * np.array([True, False, True, True]))),
         ((2, 3), lambda x: parts((x * (1 + 1j)).T.reshape(2, 3)[1])),
         ((2, 3), lambda x: parts(np.roll(np.fft.fft(x), 1, axis=1).sum(axis=0))),
         ((4,), lambda x: np.real(np.mean(x * KERNEL)) + np.imag(np.cumsum(x * KERNEL))),
@@ -62,6 +63,7 @@ def test_a_spectrum_is_computed_without_roots() -> None:
         (np.fft.rfft, "return z.real and z.imag"),
         (lambda x: np.angle(np.fft.rfft(x)), "angle of complex numbers"),
         (lambda x: np.exp(x * 1j), "np.exp of complex numbers"),
+        (lambda x: np.add(x, 1j, dtype=np.complex64), "dtype="),
         (lambda x: np.fft.fft2(x.reshape(2, 4)), "fft2 is not traced"),
         (lambda x: np.fft.rfft(x, norm="none"), "norm"),  # type: ignore[arg-type]
         (lambda x: np.fft.rfft(x, n=0), "n"),
