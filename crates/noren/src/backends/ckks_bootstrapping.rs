@@ -20,7 +20,7 @@ use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, 
 use crate::backends::ckks::{decrypted, encrypted, secret_kind, secret_of};
 use crate::backends::decisions::{Decisions, Switches};
 use crate::backends::keys::{Part, PartKind, SecretKey, ServerKeys, part};
-use crate::backends::modelled::{MARGIN, SHARE_OF_APPROXIMATIONS, in_few_digits};
+use crate::backends::modelled::{HELPS, MARGIN, SHARE_OF_APPROXIMATIONS, in_few_digits};
 use crate::backends::options::Options;
 use crate::backends::parcel::single;
 use crate::backends::renewals::{Model, Overgrown};
@@ -48,9 +48,6 @@ use crate::switching::{SchemeSwitch, Steps};
 const MOST_ROUNDS: usize = 4;
 /// By how much they are then.
 const FINER: f64 = 1.0 / 16.0;
-
-/// The part of the last bound that a bound must fall to, so that better approximations count as a help.
-const HELPS: f64 = 0.75;
 
 /// The factor from one precision to the next, and how many are tried, to say which is possible.
 const WIDER: f64 = 2.0;

@@ -3,7 +3,7 @@
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::security::Security;
 
-use crate::backends::modelled::{MARGIN, SHARE_OF_APPROXIMATIONS, predicted};
+use crate::backends::modelled::{HELPS, MARGIN, SHARE_OF_APPROXIMATIONS, predicted};
 use crate::backends::options::Options;
 use crate::graph::dag::Graph;
 use crate::lowering::error::CompileError;
@@ -21,9 +21,7 @@ const APPROXIMATED: f64 = 0.75;
 const MOST_ROUNDS: usize = 8;
 const MOST_FINER: f64 = 64.0;
 
-/// The part of the last bound that a bound must fall to, so that better approximations count as a help, and how often in a row they
-/// need not: those that are far off are all alike.
-const HELPS: f64 = 0.75;
+/// How often in a row better approximations need not help: those that are far off are all alike.
 const MOST_IDLE: usize = 2;
 
 /// How often the modulus is made larger for results that leave it, and how often before approximations are made better instead:

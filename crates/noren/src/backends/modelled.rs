@@ -13,6 +13,9 @@ use crate::schemes::ckks::model::{ModelVector, NoiseModel};
 /// The part of the precision that one approximation may take at first.
 pub(super) const SHARE_OF_APPROXIMATIONS: f64 = 0.5;
 
+/// The part of the last bound that a bound must fall to, so that better approximations count as a help.
+pub(super) const HELPS: f64 = 0.75;
+
 /// The part of the precision that the predicted bound may reach: bounds of ciphertexts differ a little from it.
 pub(super) const MARGIN: f64 = 0.9;
 
