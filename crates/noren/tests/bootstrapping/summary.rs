@@ -42,6 +42,7 @@ impl Summary {
     }
 
     /// Says the precision and the memory of a set that is no preset.
+    #[cfg(feature = "papers")]
     pub fn print_named(&self, name: &str) {
         println!("== {name}: worst slot 2^{:.1}; most memory so far {}", self.worst.log2(), peak());
     }
