@@ -138,6 +138,8 @@ CASES = {
     "remainder by a prime": Case(
         lambda x, y: (x * y + 7) % 65537, (whole(500, high=65536), whole(500, high=65536)), EXACT, 5, 0.1
     ),
+    "equal strings": Case(lambda a, b: (a == b).all(axis=1), (whole(64, 16), whole(64, 16)), EXACT, 60, 0.5),
+    "rows that differ": Case(lambda a, b: (a != b).any(axis=1), (whole(500, 8), whole(500, 8)), EXACT, 60, 1.0),
     # Functions of one or two integers, and orders.
     "table of bytes": Case(lambda x: x // 3 + x % 7, (whole(64),), LOOKED_UP, 200, 3.0),
     "quotients of bytes": Case(lambda x, y: x // (y + 1), (whole(64), whole(64)), LOOKED_UP, 200, 10.0),

@@ -34,7 +34,7 @@ pub(super) fn evaluates(graph: &Graph, at: usize, reals: bool) -> bool {
         Operation::Table { .. } => !reals,
         Operation::ArgMax(..) => false,
         Operation::Unary(..) => true,
-        Operation::Reduce(kind, ..) => reals || matches!(kind, Reduction::Sum | Reduction::Product),
+        Operation::Reduce(kind, ..) => reals || truths || matches!(kind, Reduction::Sum | Reduction::Product),
         Operation::Binary(kind, ..) => match kind {
             Binary::Add | Binary::Sub | Binary::Mul => true,
             Binary::And | Binary::Or | Binary::Xor => truths,

@@ -5,11 +5,13 @@ use std::sync::{Arc, PoisonError};
 use noren_rlwe::error::Result;
 
 use crate::circuits::polynomial::Polynomial;
+use crate::circuits::power::power;
 use crate::graph::interval::{Interval, power_of_two_above};
 use crate::graph::operation::{Binary, Element, Unary};
 use crate::lowering::decisions::{Decide, Decided};
 use crate::lowering::elementwise::Shaped;
 use crate::lowering::error::CompileError;
+use crate::lowering::functions::is_tabulated;
 use crate::lowering::nodes::{Lowering, Shared};
 use crate::lowering::number::Number;
 use crate::lowering::signs::Signs;
@@ -32,8 +34,12 @@ impl<'a, E: Shared> Lowering<'a, E> {
         a: Shaped<E>,
         b: Shaped<E>,
     ) -> Result<Operand<E::Ciphertext>> {
-        if self.approximations.modulus.is_some() {
-            return self.of_difference(at, a, b, |x| kind.of(x, 0.0));
+        if let Some(modulus) = self.approximations.modulus {
+            let range = self.graph.node(a.0).range.plus(self.graph.node(b.0).range.negated());
+            return match kind {
+                Binary::Equal | Binary::NotEqual if !is_tabulated(range) => self.equality(at, kind, a, b, modulus),
+                _ => self.of_difference(at, a, b, |x| kind.of(x, 0.0)),
+            };
         }
         let (a, b) = match kind {
             Binary::Greater | Binary::GreaterEqual => (a, b),
@@ -56,6 +62,27 @@ impl<'a, E: Shared> Lowering<'a, E> {
         };
         let layout = difference.layout.clone().blurred();
         Ok(Operand::Value(self.made(parts, layout, Interval::new(0.0, 1.0)).into()))
+    }
+
+    /// Whether integers are equal, or whether they are not: modulo a prime t, `d^(t - 1)` is 1 for all d but 0 (Fermat).
+    fn equality(
+        &mut self,
+        at: usize,
+        kind: Binary,
+        a: Shaped<E>,
+        b: Shaped<E>,
+        modulus: u64,
+    ) -> Result<Operand<E::Ciphertext>> {
+        let range = self.graph.node(a.0).range.plus(self.graph.node(b.0).range.negated());
+        let exponent = u32::try_from(modulus - 1).ok().filter(|_| range.magnitude() < modulus as f64);
+        let Some(exponent) = exponent else {
+            return Err(self.refusal(at, "differences below 2^32, and below the modulus of results"));
+        };
+        let difference = self.difference(at, a, b)?;
+        let parts =
+            self.side_by_side(difference.parts.len(), |part| power(self.ev, &difference.parts[part], exponent))?;
+        let differ = Operand::Value(self.made(parts, difference.layout.clone(), Interval::new(0.0, 1.0)).into());
+        if kind == Binary::NotEqual { Ok(differ) } else { self.complement(at, (at, differ)) }
     }
 
     /// A function of integers.

@@ -287,6 +287,12 @@ impl<E: Shared> Lowering<'_, E> {
         self.with_constant(at, Binary::Add, &x, &vec![c; count])
     }
 
+    /// `1 - x` of truth values, in the shape of node `at`.
+    pub(super) fn complement(&mut self, at: usize, x: Shaped<E>) -> Result<Operand<E::Ciphertext>> {
+        let negative = self.scaled(x, -1.0)?;
+        self.shifted(at, (at, negative), 1.0)
+    }
+
     /// `c x`; without a level for a few numbers.
     pub(super) fn multiple(&self, x: &Arc<Value<E::Ciphertext>>, c: f64) -> Result<Arc<Value<E::Ciphertext>>> {
         if c == 1.0 {

@@ -195,6 +195,11 @@ impl<E: Shared> Lowering<'_, E> {
     }
 }
 
+/// Whether functions of all integers in a range are tabulated.
+pub(super) fn is_tabulated(range: Interval) -> bool {
+    range.high - range.low < LONGEST_TABLE as f64
+}
+
 /// An interval that is not much narrower than it is far from zero: arguments are brought to [-1, 1], by a constant that is the
 /// ratio of both, and that ciphertexts must hold. The sign of numbers in it stays.
 fn proper(range: Interval) -> [f64; 2] {

@@ -200,10 +200,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
                 let x = operand(*of)?;
                 match kind {
                     Unary::Neg => self.scaled((*of, x), -1.0)?,
-                    Unary::Not => {
-                        let negative = self.scaled((*of, x), -1.0)?;
-                        self.shifted(at, (at, negative), 1.0)?
-                    }
+                    Unary::Not => self.complement(at, (*of, x))?,
                     Unary::Abs => self.abs(at, (*of, x))?,
                     Unary::Sign => self.sign(at, (*of, x))?,
                 }
@@ -263,6 +260,29 @@ impl<'a, E: Shared> Lowering<'a, E> {
     }
 
     fn reduced(
+        &mut self,
+        at: usize,
+        kind: Reduction,
+        x: Arc<Value<E::Ciphertext>>,
+        axes: &[usize],
+    ) -> Result<Arc<Value<E::Ciphertext>>> {
+        let of = self.graph.node(at).operation.operands()[0];
+        let exact_truths = self.approximations.modulus.is_some() && self.graph.node(of).element == Element::Bool;
+        match kind {
+            Reduction::Minimum if exact_truths => self.along_axes(at, Reduction::Product, x, axes),
+            // Any of some is not none of them.
+            Reduction::Maximum if exact_truths => {
+                let complements = self.complement(of, (of, Operand::Value(x)))?;
+                let complements = self.value((of, complements), None)?;
+                let none = self.along_axes(at, Reduction::Product, complements, axes)?;
+                let any = self.complement(at, (at, Operand::Value(none)))?;
+                self.value((at, any), None)
+            }
+            _ => self.along_axes(at, kind, x, axes),
+        }
+    }
+
+    fn along_axes(
         &mut self,
         at: usize,
         kind: Reduction,

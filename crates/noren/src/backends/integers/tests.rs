@@ -279,3 +279,45 @@ fn remainders_and_tables_that_slots_do_not_have_are_refused() {
         "remainders by one number alone, of all outputs",
     );
 }
+
+/// Strings are equal where all of their bytes are: differences of bytes are more integers than are tabulated.
+#[test]
+fn rows_of_many_integers_are_compared_for_equality() {
+    let mut graph = Graph::default();
+    let bytes = |graph: &mut Graph, name: &str| {
+        let (shape, range) = (vec![4, 5], Interval::new(0.0, 255.0));
+        let input = Operation::Input { name: name.into(), shape, element: Element::Integer, range };
+        graph.push(input, "").expect("an input")
+    };
+    let (a, b) = (bytes(&mut graph, "a"), bytes(&mut graph, "b"));
+    let equal = push(&mut graph, Operation::Binary(Binary::Equal, a, b));
+    let all = push(&mut graph, Operation::Reduce(Reduction::Minimum, equal, vec![1]));
+    let differ = push(&mut graph, Operation::Binary(Binary::NotEqual, a, b));
+    let any = push(&mut graph, Operation::Reduce(Reduction::Maximum, differ, vec![1]));
+    let anywhere = push(&mut graph, Operation::Reduce(Reduction::Maximum, differ, vec![0, 1]));
+    graph.finish(vec![all, any, anywhere]).expect("outputs");
+    let graph = Arc::new(graph);
+    let strings: Vec<f64> = (0..20).map(|k| f64::from(k * 85 % 256)).collect();
+    let others: Vec<f64> = strings.iter().enumerate().map(|(k, x)| if k % 7 == 3 { 255.0 - x } else { *x }).collect();
+    for inputs in [[strings.clone(), others], [strings.clone(), strings]] {
+        let expected = graph.evaluate(&inputs).expect("values");
+        for scheme in ["bgv", "bfv"] {
+            assert_eq!(run(&plan(&graph, &toy(scheme)), &inputs).values, expected, "{scheme}");
+        }
+    }
+}
+
+#[test]
+fn numbers_whose_difference_may_be_a_multiple_of_the_modulus_are_not_compared() {
+    let mut graph = Graph::default();
+    let x = integers(&mut graph, "x", 4, [0.0, 60_000.0]);
+    let sum = push(&mut graph, Operation::Binary(Binary::Add, x, x));
+    let zero = constant(&mut graph, 0.0);
+    let equal = push(&mut graph, Operation::Binary(Binary::Equal, sum, zero));
+    graph.finish(vec![equal]).expect("an output");
+    let graph = Arc::new(graph);
+    let backend = Backends::ALL.named("bfv").expect("a backend");
+    let error =
+        Backends::ALL.plans_of(backend, &graph, &toy("bfv")).expect_err("up to 120000 modulo 65537").to_string();
+    assert!(error.contains("below the modulus of results"), "{error}");
+}
