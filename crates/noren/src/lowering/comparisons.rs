@@ -35,9 +35,10 @@ impl<'a, E: Shared> Lowering<'a, E> {
         b: Shaped<E>,
     ) -> Result<Operand<E::Ciphertext>> {
         if let Some(modulus) = self.approximations.modulus {
-            let range = self.graph.node(a.0).range.plus(self.graph.node(b.0).range.negated());
             return match kind {
-                Binary::Equal | Binary::NotEqual if !is_tabulated(range) => self.equality(at, kind, a, b, modulus),
+                Binary::Equal | Binary::NotEqual if !is_tabulated(self.range_of_difference(a.0, b.0)) => {
+                    self.equality(at, kind, a, b, modulus)
+                }
                 _ => self.of_difference(at, a, b, |x| kind.of(x, 0.0)),
             };
         }
@@ -73,7 +74,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
         b: Shaped<E>,
         modulus: u64,
     ) -> Result<Operand<E::Ciphertext>> {
-        let range = self.graph.node(a.0).range.plus(self.graph.node(b.0).range.negated());
+        let range = self.range_of_difference(a.0, b.0);
         let exponent = u32::try_from(modulus - 1).ok().filter(|_| range.magnitude() < modulus as f64);
         let Some(exponent) = exponent else {
             return Err(self.refusal(at, "differences below 2^32, and below the modulus of results"));
@@ -97,6 +98,11 @@ impl<'a, E: Shared> Lowering<'a, E> {
         Ok(Operand::Value(self.tabulated(at, &x, range, &function)?.into()))
     }
 
+    /// Where the differences of the elements of two nodes lie.
+    fn range_of_difference(&self, a: usize, b: usize) -> Interval {
+        self.graph.node(a).range.binary(Binary::Sub, self.graph.node(b).range)
+    }
+
     /// A function of the difference of integers.
     fn of_difference(
         &mut self,
@@ -105,7 +111,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
         b: Shaped<E>,
         function: impl Fn(f64) -> f64,
     ) -> Result<Operand<E::Ciphertext>> {
-        let range = self.graph.node(a.0).range.plus(self.graph.node(b.0).range.negated());
+        let range = self.range_of_difference(a.0, b.0);
         let difference = self.difference(at, a, b)?;
         Ok(Operand::Value(self.tabulated(at, &difference, range, &function)?.into()))
     }
