@@ -57,7 +57,7 @@ pub fn simplified(graph: &Graph) -> Result<Graph> {
         let found = series_of(graph, at, &series);
         let operation = match found.first() {
             Some(Series { of, coefficients, .. }) if is_shorter(&node.operation, coefficients) => {
-                even_of_roots(graph, Operation::Polynomial(*of, coefficients.clone()))
+                even_of_roots(graph, *of, coefficients.clone())
             }
             _ => node.operation.clone(),
         };
@@ -77,16 +77,12 @@ pub fn simplified(graph: &Graph) -> Result<Graph> {
 }
 
 /// A polynomial of even powers of absolute values or square roots as one of what these are of.
-fn even_of_roots(graph: &Graph, operation: Operation) -> Operation {
-    let Operation::Polynomial(of, coefficients) = operation else { return operation };
+fn even_of_roots(graph: &Graph, of: usize, coefficients: Vec<f64>) -> Operation {
     let is_even = coefficients.iter().skip(1).step_by(2).all(|&c| c == 0.0);
     match graph.node(of).operation {
-        Operation::Unary(Unary::Abs, inner) if is_even => {
-            even_of_roots(graph, Operation::Polynomial(inner, coefficients))
-        }
+        Operation::Unary(Unary::Abs, inner) if is_even => even_of_roots(graph, inner, coefficients),
         Operation::Function { name: Function::Sqrt, of: inner, .. } if is_even => {
-            let halves = coefficients.into_iter().step_by(2).collect();
-            even_of_roots(graph, Operation::Polynomial(inner, halves))
+            even_of_roots(graph, inner, coefficients.into_iter().step_by(2).collect())
         }
         _ => Operation::Polynomial(of, coefficients),
     }
@@ -155,7 +151,7 @@ fn composed(graph: &Graph, at: usize, operand: &impl Fn(usize) -> Option<Series>
             Series { coefficients: value, terms, ..x }
         }
         Operation::Binary(kind @ (Binary::Add | Binary::Sub | Binary::Mul), a, b) => {
-            let (left, right) = match (number(graph, *a), number(graph, *b)) {
+            let (left, right) = match (graph.number(*a), graph.number(*b)) {
                 (None, Some(c)) if alike(*a) => (known(*a)?, constant(*a, c)),
                 (Some(c), None) if alike(*b) => (constant(*b, c), known(*b)?),
                 (None, None) if alike(*a) && alike(*b) => (known(*a)?, known(*b)?),
@@ -184,13 +180,6 @@ fn composed(graph: &Graph, at: usize, operand: &impl Fn(usize) -> Option<Series>
         found.coefficients.pop();
     }
     (found.coefficients.len() > 1).then_some(found)
-}
-
-/// The number that a constant holds in every place.
-fn number(graph: &Graph, at: usize) -> Option<f64> {
-    let Operation::Constant { values, .. } = &graph.node(at).operation else { return None };
-    let first = *values.first()?;
-    values.iter().all(|&x| x == first).then_some(first)
 }
 
 /// The product of two polynomials, unless its degree is too high.
