@@ -67,7 +67,7 @@ impl Evaluated {
         Ok(Self { graph: Arc::new(graph), images })
     }
 
-    /// What backends evaluate.
+    /// The graph that backends evaluate.
     #[must_use]
     pub const fn graph(&self) -> &Arc<Graph> {
         &self.graph
@@ -103,15 +103,11 @@ impl Evaluated {
 /// The function of integers that a function is, but for images of outputs; nothing if it computes with real numbers otherwise, or
 /// with none.
 fn of_integers(graph: &Graph) -> Result<Option<(Graph, Vec<Affine>)>> {
-    let mut integers = Graph::default();
     let nodes = graph.nodes();
     let whole = nodes.iter().all(|node| node.element != Element::Real);
     let computed = graph.outputs().iter().map(|&output| preimage(graph, output)).collect::<Option<Vec<_>>>();
     let Some(computed) = computed.filter(|_| !whole) else { return Ok(None) };
-    for node in nodes {
-        integers.push(node.operation.clone(), &node.place)?;
-    }
-    let (mut outputs, mut images) = (Vec::new(), Vec::new());
+    let (mut integers, mut outputs, mut images) = (graph.clone(), Vec::new(), Vec::new());
     for Preimage { mut node, moves, image } in computed {
         for &at in moves.iter().rev() {
             let Operation::Gather { shape, positions, .. } = &nodes[at].operation else { continue };
