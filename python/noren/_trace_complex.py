@@ -54,7 +54,8 @@ class Complex(np.lib.mixins.NDArrayOperatorsMixin):
 
     def conj(self) -> Complex:
         """Return the complex conjugates."""
-        return Complex(self.real, self.imag.unary("neg"))
+        result: Complex = np.conjugate(self)  # type: ignore[assignment]
+        return result
 
     conjugate = conj
 
@@ -120,12 +121,11 @@ def ufunc(tracer: Tracer, name: str, inputs: tuple[Any, ...], dtype: Any) -> Any
 def function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], rearranging: frozenset[str]) -> Any:
     """Record another function, of whose arguments the first is an array of complex numbers."""
     name, x = func.__name__, args[0] if args else None
-    if not isinstance(x, Complex) or func.__module__ != "numpy":
-        raise TraceError(f"{place()}: {name} of complex numbers is not traced: apply it to their real and imag")
-    if name in ("real", "imag"):
-        return getattr(x, name)
-    if name in _LINEAR or name in rearranging:
-        return Complex(func(x.real, *args[1:], **kwargs), func(x.imag, *args[1:], **kwargs))
+    if isinstance(x, Complex) and func.__module__ == "numpy":
+        if name in ("real", "imag"):
+            return getattr(x, name)
+        if name in _LINEAR or name in rearranging:
+            return Complex(func(x.real, *args[1:], **kwargs), func(x.imag, *args[1:], **kwargs))
     raise TraceError(f"{place()}: np.{name} of complex numbers is not traced: apply it to their real and imag")
 
 
@@ -187,11 +187,6 @@ def _product(x: _Parts, y: _Parts) -> Complex:
     return Complex(real.binary("sub", b.binary("mul", d)), cross[0].binary("add", cross[1]))
 
 
-def _modulus(x: _Parts) -> Traced:
-    squares = [part.polynomial([0.0, 0.0, 1.0]) for part in x if part is not None]
-    return squares[0].binary("add", squares[1]).function("sqrt")
-
-
 _UFUNCS: dict[str, Callable[..., Any]] = {
     "add": _sum("add"),
     "subtract": _sum("sub"),
@@ -200,5 +195,5 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
     "negative": lambda x: Complex(x[0].unary("neg"), x[1].unary("neg")),
     "positive": lambda x: Complex(*x),
     "conjugate": lambda x: Complex(x[0], x[1].unary("neg")),
-    "absolute": _modulus,
+    "absolute": lambda x: np.hypot(*x),
 }
