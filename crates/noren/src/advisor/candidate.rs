@@ -28,7 +28,7 @@ pub enum Accuracy {
 pub struct Compiled {
     /// The function, of as many instances as one run has.
     pub function: Arc<Graph>,
-    /// What is evaluated of it.
+    /// The graph that the backend evaluates, with the images of its outputs.
     pub evaluated: Evaluated,
     /// The plan.
     pub plan: Arc<dyn backend::Plan>,

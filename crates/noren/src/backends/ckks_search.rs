@@ -67,7 +67,7 @@ enum Trial {
 }
 
 impl<'a> Search<'a> {
-    /// A search for parameters with so many slots, or as many as their rings have.
+    /// A search for parameters with `wanted` slots, or the most of their ring.
     pub(super) fn new(graph: &'a Graph, options: &Options, precision: f64, wanted: usize) -> Self {
         let room = graph.outputs().iter().map(|&at| graph.node(at).range.magnitude()).fold(1.0, f64::max);
         let approximations = Approximations::of_reals(precision * SHARE_OF_APPROXIMATIONS, options.dead_zone);
@@ -77,7 +77,7 @@ impl<'a> Search<'a> {
     /// The smallest parameters.
     ///
     /// # Errors
-    /// What the graph cannot have in slots.
+    /// [`CompileError::Unsupported`] for operations that slots do not have.
     pub(super) fn run(mut self) -> Result<std::result::Result<Found, Refused>> {
         let levels = match self.refine()? {
             Ok(levels) => levels,
@@ -194,7 +194,7 @@ impl<'a> Search<'a> {
         ckks::Requirements { depth, levels_left, max_abs, slots: 1, security, ..ckks::Requirements::default() }
     }
 
-    /// The recording in ciphertexts of so many slots, unless only larger ones hold together what the graph needs together.
+    /// The recording in ciphertexts of `slots` slots; none if an operation needs larger ones.
     fn recorded(&self, slots: usize) -> Result<Option<Recording>> {
         match Recording::new::<f64>(self.graph, slots, self.approximations) {
             Err(error)

@@ -44,7 +44,7 @@ pub(super) struct Modelled<'a> {
 }
 
 impl<'a> Modelled<'a> {
-    /// The inputs of nodes, or zeros, in ciphertexts of this level with so many slots.
+    /// The inputs of nodes, or zeros, in ciphertexts of `level` with `slots` slots.
     pub(super) const fn new(
         model: &'a NoiseModel,
         level: usize,

@@ -47,7 +47,7 @@ pub struct Program(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     graph: Graph,
-    /// What the plan evaluates of it.
+    /// The graph that the plan evaluates, with the images of its outputs.
     evaluated: Evaluated,
     plan: Arc<dyn Plan>,
     /// The absolute error that was asked for.

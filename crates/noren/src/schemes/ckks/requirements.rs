@@ -202,7 +202,7 @@ impl Requirements {
     /// The parameters of a ring and a scale, of whatever precision: those with the fewest digits.
     ///
     /// # Errors
-    /// What parameters refuse but for their sizes.
+    /// Those of [`ParametersSpec::build`] but refusals of sizes.
     pub(crate) fn of_scale(&self, log_n: u32, log_scale: u32, room: f64) -> Result<Option<Parameters>> {
         let candidates = self.candidates(log_n, log_scale, room)?.into_iter().map(|(parameters, _)| parameters);
         Ok(candidates.min_by_key(|parameters| parameters.rlwe().dnum()))
