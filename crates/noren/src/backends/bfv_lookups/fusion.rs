@@ -1,7 +1,7 @@
 //! A graph as sums of inputs and of functions of one or two of them.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use noren_rlwe::error::Result;
@@ -238,24 +238,32 @@ impl Fusion {
     /// inputs themselves.
     fn fused(&mut self, form: &Form) -> Form {
         let t = MODULUS.cast_signed();
-        let mut left: BTreeMap<Atom, i64> =
-            form.terms.iter().map(|(atom, c)| (atom.clone(), c.rem_euclid(t))).filter(|(_, c)| *c != 0).collect();
-        let calls = left.keys().filter(|atom| matches!(atom, Atom::Call(..)));
-        let mut sets: Vec<BTreeSet<usize>> = calls.map(|atom| atom.inputs().iter().copied().collect()).collect();
+        let residues = form.terms.iter().map(|(atom, c)| (atom.clone(), c.rem_euclid(t)));
+        let left: Vec<(Atom, i64)> = residues.filter(|(_, c)| *c != 0).collect();
+        let calls = left.iter().filter(|(atom, _)| matches!(atom, Atom::Call(..)));
+        let mut sets: Vec<BTreeSet<usize>> = calls.map(|(atom, _)| atom.inputs().iter().copied().collect()).collect();
         sets.sort_by_key(|set| Reverse(set.len()));
-        let mut terms = BTreeMap::new();
-        for set in sets {
-            let inside = |atom: &Atom| atom.inputs().iter().all(|input| set.contains(input));
-            let (own, rest): (BTreeMap<_, _>, BTreeMap<_, _>) = left.into_iter().partition(|(atom, _)| inside(atom));
-            left = rest;
+        // The first set that has a pair of inputs, or an input alone.
+        let mut first: HashMap<BTreeSet<usize>, usize> = HashMap::new();
+        for (at, set) in sets.iter().enumerate() {
+            first.entry(set.clone()).or_insert(at);
+            set.iter().for_each(|&input| {
+                first.entry([input].into()).or_insert(at);
+            });
+        }
+        let (mut own, mut terms) = (vec![BTreeMap::new(); sets.len()], BTreeMap::new());
+        for (atom, c) in left {
+            let set = first.get(&atom.inputs().iter().copied().collect());
+            set.map_or(&mut terms, |&at| &mut own[at]).insert(atom, c);
+        }
+        for (set, own) in sets.iter().zip(own) {
             let atom = match own.iter().next() {
                 None => continue,
                 Some((atom, 1)) if own.len() == 1 => atom.clone(),
-                Some(_) => self.call(Op::Sum(MODULUS), &[&Form { terms: own, constant: 0 }], &set),
+                Some(_) => self.call(Op::Sum(MODULUS), &[&Form { terms: own, constant: 0 }], set),
             };
             terms.insert(atom, 1);
         }
-        terms.extend(left);
         Form { terms, constant: form.constant.rem_euclid(t) }
     }
 }
