@@ -197,7 +197,7 @@ impl DeepPlan {
         let (graph, slots, approximations) = (&self.on.graph, self.on.recording.slots, self.on.approximations);
         let mut nodes = vec![None; graph.nodes().len()];
         let (mut source, ev) = (model.source(slots, None), Renewing::new(&model.noise, &model));
-        let decisions = self.switches.as_ref().map(|switches| Decisions { model: &model, switches });
+        let decisions = self.switches.as_ref().map(|switches| Decisions { model: &model, switches, margin: MARGIN });
         let decider = decisions.as_ref().map(|decisions| decisions as &dyn Decide<_>);
         let outputs = Lowering::new(&ev, graph, slots, approximations, &mut source)
             .with_decider(decider)
@@ -332,7 +332,7 @@ impl Plan for DeepPlan {
         let model = Model::new(self.parameters.clone(), Some(seed))?;
         let nodes = self.on.graph.inputs();
         let mut source = model.source(self.on.recording.slots, Some((&nodes, inputs)));
-        let decisions = self.switches.as_ref().map(|switches| Decisions { model: &model, switches });
+        let decisions = self.switches.as_ref().map(|switches| Decisions { model: &model, switches, margin: 1.0 });
         let decider = decisions.as_ref().map(|decisions| decisions as &dyn Decide<_>);
         let parts = self.on.run(&Renewing::new(&model.noise, &model), &mut source, decider, None)?.concat();
         let values: Vec<Vec<f64>> = parts.iter().map(|part| part.best().values().to_vec()).collect();

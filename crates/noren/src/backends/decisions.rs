@@ -30,6 +30,8 @@ pub(super) struct Switches {
 pub(super) struct Decisions<'a> {
     pub(super) model: &'a Model,
     pub(super) switches: &'a Switches,
+    /// What dead zones are divided by: those of ciphertexts are a little larger than predicted.
+    pub(super) margin: f64,
 }
 
 /// The bootstraps of samples that a decision takes.
@@ -70,7 +72,7 @@ impl Switches {
 impl Decide<Renewable<ModelVector>> for Decisions<'_> {
     /// As [`SchemeSwitch::is_positive`], where the way down has the error of a bootstrap at most, and so has the way up.
     fn is_positive(&self, x: &Renewable<ModelVector>) -> Result<Decided<Renewable<ModelVector>>> {
-        let (Self { model, switches }, x) = (self, x.best());
+        let (Self { model, switches, .. }, x) = (self, x.best());
         let (slots, law) = (model.noise.slots(x), switches.parameters.law(Mode::Real));
         let error = model.noise.error_bound(x);
         let reach = reach(x.range().magnitude(), x.worst_error());
@@ -78,7 +80,7 @@ impl Decide<Renewable<ModelVector>> for Decisions<'_> {
             return Err(Overgrown.into());
         }
         let [_, down] = model.errors(reach);
-        let dead_zone = reach * law.dead_zone(switches.steps, slots) + BOUND_ROOM * (error + down);
+        let dead_zone = (reach * law.dead_zone(switches.steps, slots) + BOUND_ROOM * (error + down)) / self.margin;
         let [expected, up] = model.errors(1.0);
         let read = Readout::Bits.error(SwitchingLaw::bound(law.result(), slots)) / 2.0;
         let (decision, level) = (|x: f64| f64::from(u8::from(x > 0.0)), model.parameters.output_level());
