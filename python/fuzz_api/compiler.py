@@ -38,6 +38,7 @@ REALS: dict[str, Step] = {
     "column": lambda a, _, __: a[..., 0],
     "row": lambda a, _, __: a[-1],
     "join": lambda a, _, __: np.concatenate([a, a * 0.5]),
+    "spectrum": lambda a, _, __: abs(np.fft.rfft(a)) ** 2 / a.shape[-1],
 }
 # With decisions, what takes many levels otherwise: within the bound everywhere.
 DECIDED: dict[str, Step] = {
@@ -58,11 +59,13 @@ SUMS: dict[str, Step] = {
     "sum": lambda a, _, c: a.sum(axis=c[0, 3] % a.ndim),
     "transpose": lambda a, _, __: a.T,
     "join": lambda a, _, __: np.concatenate([a, -a]),
+    "equal": lambda a, b, _: (a == b) * 1,
+    "any": lambda a, _, c: (a == c[0, 1]).any(axis=c[0, 3] % a.ndim) * 1,
+    "all": lambda a, b, _: (a != b).all(axis=0) * 1,
 }
 CHOICES: dict[str, Step] = {
     **SUMS,
     "where": lambda a, b, _: np.where(a > b, a, b - 1),
-    "equal": lambda a, b, _: np.where(a == b, 1, 0),
     "maximum": lambda a, b, _: np.maximum(a, b),
     "largest": lambda a, _, c: a.max(axis=c[0, 3] % a.ndim),
     "quotient": lambda a, b, _: a // (abs(b) + 1),
@@ -321,6 +324,7 @@ VERBS: list[Verb] = [
     Verb("switches", reals("ckks-switching", 4, DECIDED, (0.3, 1.0)), weight=0.6),
     Verb("decisions", decisions, weight=0.6),
     Verb("sums", integers("bgv", SUMS), weight=2.0),
+    Verb("residues", integers("bfv", SUMS), weight=1.0),
     Verb("choices", integers("tfhe", CHOICES), weight=1.0),
     Verb("lookups", integers("bfv-lookups", CHOICES, LOOKUP_LIMITS), weight=2.0),
     Verb("outside", outside, weight=0.5, mistake=True),
