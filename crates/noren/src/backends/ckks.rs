@@ -411,11 +411,11 @@ mod tests {
 
     #[test]
     fn the_nearest_precision_that_is_named_is_possible() {
-        let graph = with_input(-1.0, 1.0, |graph, x| with_constant(graph, Binary::Maximum, x, 0.2));
-        let options = Options { precision: Some(1e-6), ..Options::default() };
+        let graph = with_input(-1.0, 1.0, |graph, x| with_constant(graph, Binary::Mul, x, 0.2));
+        let options = Options { precision: Some(1e-13), ..Options::default() };
         let error = CkksPlan::search(&graph, &options).err().expect("a precision that is not possible");
         let Some(CompileError::Precision { nearest, .. }) = error.downcast_ref() else { panic!("{error}") };
-        assert!(*nearest > 1e-6 && readable(*nearest).to_string().parse() == Ok(*nearest), "{error}");
+        assert!(*nearest > 1e-13 && readable(*nearest).to_string().parse() == Ok(*nearest), "{error}");
         let options = Options { precision: Some(*nearest), ..options };
         assert!(CkksPlan::search(&graph, &options).is_ok(), "{error}");
     }

@@ -20,7 +20,7 @@ use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, 
 use crate::backends::ckks::{decrypted, encrypted, secret_kind, secret_of};
 use crate::backends::decisions::{Decisions, Switches};
 use crate::backends::keys::{Part, PartKind, SecretKey, ServerKeys, part};
-use crate::backends::modelled::{HELPS, MARGIN, SHARE_OF_APPROXIMATIONS, in_few_digits};
+use crate::backends::modelled::{HELPS, MARGIN, MARGIN_OF_SLACK, SHARE_OF_APPROXIMATIONS, in_few_digits};
 use crate::backends::options::Options;
 use crate::backends::parcel::single;
 use crate::backends::renewals::{Model, Overgrown};
@@ -45,9 +45,9 @@ use crate::schemes::ckks;
 use crate::switching::{SchemeSwitch, Steps};
 
 /// How often polynomials are made more precise.
-const MOST_ROUNDS: usize = 4;
+const MOST_ROUNDS: usize = 8;
 /// By how much they are then.
-const FINER: f64 = 1.0 / 16.0;
+const FINER: f64 = 1.0 / 4.0;
 
 /// The factor from one precision to the next, and how many are tried, to say which is possible.
 const WIDER: f64 = 2.0;
@@ -144,8 +144,12 @@ impl DeepPlan {
             let error = precision * SHARE_OF_APPROXIMATIONS;
             let mut approximations = Approximations::of_reals(error, options.dead_zone);
             let mut last = f64::INFINITY;
-            for _ in 0..MOST_ROUNDS {
-                let plan = Self::with(graph, parameters.clone(), slots, approximations, switches.clone())?;
+            for round in 0..MOST_ROUNDS {
+                let plan = match Self::with(graph, parameters.clone(), slots, approximations, switches.clone()) {
+                    // No polynomials are so near to what they stand for.
+                    Err(Error::Parameters { .. }) if round > 0 => break,
+                    plan => plan?,
+                };
                 let bound = match plan.predicted() {
                     Ok(bounds) => bounds.largest(),
                     Err(error) if error.downcast_ref() == Some(&Overgrown) => f64::INFINITY,
@@ -155,7 +159,8 @@ impl DeepPlan {
                 if bound <= precision * MARGIN {
                     return Ok(Ok(plan));
                 }
-                if bound.is_infinite() || bound > last * HELPS {
+                // No bound at all may be for errors of polynomials that are too large for what follows.
+                if bound.is_finite() && bound > last * HELPS {
                     break;
                 }
                 last = bound;
@@ -201,6 +206,7 @@ impl DeepPlan {
         let decider = decisions.as_ref().map(|decisions| decisions as &dyn Decide<_>);
         let outputs = Lowering::new(&ev, graph, slots, approximations, &mut source)
             .with_decider(decider)
+            .with_margin(MARGIN_OF_SLACK)
             .run(|node, parts, _: &Layout| nodes[node] = Some(model.bound(parts)))?;
         Ok(Bounds { nodes, outputs: outputs.iter().map(|output| model.bound(&output.parts)).collect() })
     }
@@ -501,10 +507,10 @@ mod tests {
         let [x, z] = ["x", "z"].map(|name| input(&mut graph, name, Interval::new(-1.0, 1.0)));
         let y = graph.push(Operation::Binary(Binary::Maximum, x, z), "").expect("a maximum");
         graph.finish(vec![y]).expect("an output");
-        let (graph, options) = (Arc::new(graph), Options { precision: Some(1e-3), ..toy("ckks-bootstrapping") });
+        let (graph, options) = (Arc::new(graph), Options { precision: Some(1e-5), ..toy("ckks-bootstrapping") });
         let error = DeepPlan::search(&graph, &options, None).err().expect("a precision that is not possible");
         let Some(CompileError::Precision { nearest, .. }) = error.downcast_ref() else { panic!("{error}") };
-        assert!(*nearest > 1e-3, "{error}");
+        assert!(*nearest > 1e-5, "{error}");
         assert!(DeepPlan::search(&graph, &Options { precision: Some(*nearest), ..options }, None).is_ok(), "{error}");
     }
 

@@ -19,6 +19,9 @@ pub(super) const HELPS: f64 = 0.75;
 /// The part of the precision that the predicted bound may reach: bounds of ciphertexts differ a little from it.
 pub(super) const MARGIN: f64 = 0.9;
 
+/// The part of the slack of signs that predicted errors may fill: bounds of bootstraps differ from them by a third and more.
+pub(super) const MARGIN_OF_SLACK: f64 = 0.5;
+
 /// Runs a graph on a model, with zeros as inputs.
 pub(super) fn predicted(
     graph: &Graph,
@@ -30,6 +33,7 @@ pub(super) fn predicted(
     let mut nodes = vec![None; graph.nodes().len()];
     let bound = |parts: &[ModelVector]| parts.iter().map(|part| model.error_bound(part)).fold(0.0, f64::max);
     let outputs = Lowering::new(model, graph, recording.slots, approximations, &mut source)
+        .with_margin(MARGIN_OF_SLACK)
         .run(|node, parts, _: &Layout| nodes[node] = Some(bound(parts)))?;
     Ok(Bounds { nodes, outputs: outputs.iter().map(|output| bound(&output.parts)).collect() })
 }

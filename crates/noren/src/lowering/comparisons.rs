@@ -1,12 +1,11 @@
 //! Comparisons of real numbers, and what follows from them, by approximate signs where nothing decides them.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use noren_rlwe::error::Result;
 
-use crate::circuits::polynomial::Polynomial;
 use crate::circuits::power::power;
-use crate::graph::interval::{Interval, power_of_two_above};
+use crate::graph::interval::Interval;
 use crate::graph::operation::{Binary, Element, Unary};
 use crate::lowering::decisions::{Decide, Decided};
 use crate::lowering::elementwise::Shaped;
@@ -14,8 +13,11 @@ use crate::lowering::error::CompileError;
 use crate::lowering::functions::is_tabulated;
 use crate::lowering::nodes::{Lowering, Shared};
 use crate::lowering::number::Number;
-use crate::lowering::signs::Signs;
+use crate::lowering::signs::{Signs, affine};
 use crate::lowering::value::{Operand, Value};
+
+/// The smallest number by which others are divided.
+const LEAST_UNIT: f64 = 1e-9;
 
 /// How `x [x > 0]` is found.
 pub(super) enum Excesses<'a, C> {
@@ -55,9 +57,10 @@ impl<'a, E: Shared> Lowering<'a, E> {
             self.side_by_side(count, |part| self.stepped(at, decider, &difference.parts[part]))?
         } else {
             let size = unit(difference.bounds);
-            let signs = self.signs(Some((zone / size).min(0.5)), 2.0 * self.approximations.error)?;
+            let (zone, error) = ((zone / size).min(0.5), 2.0 * self.approximations.error);
+            let signs = Signs::known(Some(zone), error)?;
             self.side_by_side(count, |part| {
-                let step = self.sign_of(&difference.parts[part], size, &signs, true)?;
+                let step = self.sign_of(&difference.parts[part], size, Signs::slack(zone), &signs, true)?;
                 Ok(self.ev.with_errors(step, &[], signs.error() / 2.0))
             })?
         };
@@ -128,9 +131,10 @@ impl<'a, E: Shared> Lowering<'a, E> {
             self.side_by_side(x.parts.len(), |part| self.as_sign(&self.stepped(at, decider, &x.parts[part])?))?
         } else {
             let size = unit(x.bounds);
-            let signs = self.signs(Some((zone / size).min(0.5)), self.approximations.error)?;
+            let zone = (zone / size).min(0.5);
+            let signs = Signs::known(Some(zone), self.approximations.error)?;
             self.side_by_side(x.parts.len(), |part| {
-                let sign = self.sign_of(&x.parts[part], size, &signs, false)?;
+                let sign = self.sign_of(&x.parts[part], size, Signs::slack(zone), &signs, false)?;
                 Ok(self.ev.with_errors(sign, &[], signs.error()))
             })?
         };
@@ -151,7 +155,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
             self.side_by_side(x.parts.len(), |part| self.magnitude_decided(decider, &x.parts[part]))?
         } else {
             let size = unit(x.bounds);
-            let signs = self.signs(None, self.approximations.error / size)?;
+            let signs = Signs::known(None, self.approximations.error / size)?;
             self.side_by_side(x.parts.len(), |part| {
                 let x = &x.parts[part];
                 let (sign, error) = self.sign_of_factor(x, size, &signs, false)?;
@@ -209,7 +213,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
             return Ok(Excesses::Decided(decider));
         }
         let size = unit(bounds);
-        Ok(Excesses::Approximate(size, self.signs(None, 2.0 * self.approximations.error / size)?))
+        Ok(Excesses::Approximate(size, Signs::known(None, 2.0 * self.approximations.error / size)?))
     }
 
     /// `x [x > 0]`. Numbers in the dead zone of a decision may become 0 or stay, which the error bound counts.
@@ -263,46 +267,39 @@ impl<'a, E: Shared> Lowering<'a, E> {
     /// For `y = x + e`, `y s(y)` is near to `|y|`, whatever the slope of `s`, and `|y|` as near to `|x|` as y to x: the error of x
     /// counts in the product, and not in its sign.
     fn sign_of_factor(&self, x: &E::Ciphertext, size: f64, signs: &Signs, step: bool) -> Result<(E::Ciphertext, f64)> {
-        let x = self.ev.renewed_for_product(x.clone())?;
+        let depth = signs.stages()[0].polynomial.depth() + usize::from(size != 1.0);
+        let x = self.ev.with_levels(x, depth)?;
         // Written so that what is not a number is beyond.
-        let within = self.ev.bounds(&x).is_none_or(|bounds| bounds.error <= Signs::SLACK * size);
+        let within = self.ev.bounds(&x).is_none_or(|bounds| bounds.error <= self.margin * Signs::SLACK * size);
         let error = if within { size * signs.product_error() } else { f64::INFINITY };
         let (exact, _) = self.ev.split_error(x);
-        Ok((self.sign_of(&exact, size, signs, step)?, error))
+        Ok((self.sign_of(&exact, size, 0.0, signs, step)?, error))
     }
 
-    /// The sign of `x / size`, or whether it is positive, as a number from 0 to 1.
-    fn sign_of(&self, x: &E::Ciphertext, size: f64, signs: &Signs, step: bool) -> Result<E::Ciphertext> {
+    /// The sign of `x / size`, or whether it is positive, as a number from 0 to 1. Errors of `x / size` within a slack, and those of
+    /// intermediate results within theirs, change nothing, and are left out.
+    fn sign_of(
+        &self,
+        x: &E::Ciphertext,
+        size: f64,
+        mut slack: f64,
+        signs: &Signs,
+        step: bool,
+    ) -> Result<E::Ciphertext> {
         let mut x = if size == 1.0 { x.clone() } else { self.ev.mul_scalar(x, E::Scalar::number(1.0 / size))? };
         let last = signs.stages().len() - 1;
         for (at, stage) in signs.stages().iter().enumerate() {
-            if step && at == last {
-                let mut coefficients: Vec<f64> = stage.coefficients().iter().map(|c| c / 2.0).collect();
-                coefficients[0] += 0.5;
-                let half = Polynomial::chebyshev(coefficients)?;
-                x = E::Scalar::on_interval(self.ev, &half, [-1.0, 1.0], &x)?;
-                x = self.ev.with_range(x, [0.0, 1.0]);
-            } else {
-                x = E::Scalar::on_interval(self.ev, stage, [-1.0, 1.0], &x)?;
-                x = self.ev.with_range(x, [-1.0, 1.0]);
+            let halved = step && at == last;
+            let half = if halved { Some(affine(&stage.polynomial, 0.5, 0.5)?) } else { None };
+            x = self.ev.with_levels(&x, stage.polynomial.depth())?;
+            if self.ev.bounds(&x).is_some_and(|bounds| bounds.error <= self.margin * slack) {
+                (x, _) = self.ev.split_error(x);
             }
+            x = E::Scalar::on_interval(self.ev, half.as_ref().unwrap_or(&stage.polynomial), [-1.0, 1.0], &x)?;
+            x = self.ev.with_range(x, [if halved { 0.0 } else { -1.0 }, 1.0]);
+            slack = stage.slack;
         }
         Ok(x)
-    }
-
-    /// The polynomials for this dead zone, or for products, within this error.
-    fn signs(&self, zone: Option<f64>, error: f64) -> Result<Arc<Signs>> {
-        let key = (zone.map(f64::to_bits), error.to_bits());
-        let mut known = self.signs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(signs) = known.get(&key) {
-            return Ok(signs.clone());
-        }
-        let signs = Arc::new(match zone {
-            Some(zone) => Signs::new(zone, error)?,
-            None => Signs::of_products(error)?,
-        });
-        known.insert(key, signs.clone());
-        Ok(signs)
     }
 
     fn difference(&mut self, at: usize, a: Shaped<E>, b: Shaped<E>) -> Result<Arc<Value<E::Ciphertext>>> {
@@ -330,13 +327,8 @@ impl<'a, E: Shared> Lowering<'a, E> {
     }
 }
 
-/// A power of two that is not below the absolute values of an interval.
+/// What numbers of an interval are divided by, to lie between -1 and 1: 1 if they do, and are not much smaller.
 fn unit(bounds: Interval) -> f64 {
     let magnitude = bounds.magnitude();
-    if magnitude <= 1.0 && magnitude > 0.5 { 1.0 } else { scaled(magnitude) }
-}
-
-/// The smallest power of two that is not below a number, below 1 too.
-fn scaled(magnitude: f64) -> f64 {
-    if magnitude > 1.0 { power_of_two_above(magnitude) } else { libm::exp2(libm::log2(magnitude.max(1e-9)).ceil()) }
+    if magnitude <= 1.0 && magnitude > 0.5 { 1.0 } else { magnitude.max(LEAST_UNIT) }
 }

@@ -1,7 +1,7 @@
 //! From the nodes of a graph to operations on slots, on any evaluator.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex};
+use std::collections::HashSet;
+use std::sync::Arc;
 
 use noren_rlwe::error::{Error, Result};
 
@@ -15,7 +15,6 @@ use crate::lowering::error::CompileError;
 use crate::lowering::kept::KeptBy;
 use crate::lowering::layout::{Fill, Layout};
 use crate::lowering::number::Number;
-use crate::lowering::signs::Signs;
 use crate::lowering::value::{Free, Operand, Value, View};
 use crate::schemes::slots::SlotEvaluator;
 
@@ -69,9 +68,6 @@ pub(crate) struct Output<C> {
     pub(crate) layout: Layout,
 }
 
-/// Polynomials of signs, by the bits of the dead zone and of the error.
-type KnownSigns = HashMap<(Option<u64>, u64), Arc<Signs>>;
-
 /// A run of a graph on an evaluator.
 pub(crate) struct Lowering<'a, E: SlotEvaluator> {
     pub(super) ev: &'a E,
@@ -79,13 +75,13 @@ pub(crate) struct Lowering<'a, E: SlotEvaluator> {
     pub(super) slots: usize,
     pub(super) approximations: Approximations,
     source: &'a mut dyn Source<E::Ciphertext>,
-    /// Polynomials of signs, by the dead zone (none for products) and the error: several nodes need the same.
-    pub(super) signs: Mutex<KnownSigns>,
     consumers: Vec<Vec<usize>>,
     /// The decider of comparisons, in place of polynomials of signs.
     pub(super) decider: Option<&'a dyn Decide<E::Ciphertext>>,
     /// The matrices that are encoded already, if they are kept.
     kept: Option<&'a KeptBy<E>>,
+    /// The part of the slack of signs that errors may fill.
+    pub(super) margin: f64,
 }
 
 impl<'a, E: Shared> Lowering<'a, E> {
@@ -97,13 +93,18 @@ impl<'a, E: Shared> Lowering<'a, E> {
         approximations: Approximations,
         source: &'a mut dyn Source<E::Ciphertext>,
     ) -> Self {
-        let (signs, consumers) = (Mutex::default(), graph.consumers());
-        Self { ev, graph, slots, approximations, source, signs, consumers, decider: None, kept: None }
+        let consumers = graph.consumers();
+        Self { ev, graph, slots, approximations, source, consumers, decider: None, kept: None, margin: 1.0 }
     }
 
     /// The same, whose comparisons are decided, if something decides them.
     pub(crate) fn with_decider(self, decider: Option<&'a dyn Decide<E::Ciphertext>>) -> Self {
         Self { decider, ..self }
+    }
+
+    /// The same on a model, where errors may fill this part of what the signs of ciphertexts allow for.
+    pub(crate) fn with_margin(self, margin: f64) -> Self {
+        Self { margin, ..self }
     }
 
     /// The same with matrices that are kept from one run to the next.
