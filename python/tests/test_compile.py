@@ -320,6 +320,22 @@ def test_deep_functions_bootstrap_where_levels_run_out(tmp_path: Path) -> None:
         f.client.keygen_file(path)
 
 
+def test_rectified_units_in_layers_run_with_bootstraps_within_their_bound() -> None:
+    first, second, last = (RNG.normal(size=shape) / 4 for shape in ((16, 16), (16, 8), (8, 3)))
+
+    def network(x: Any) -> Any:
+        return np.maximum(np.maximum(x @ first, 0) @ second, 0) @ last
+
+    rows = RNG.uniform(0, 1, (4, 16))
+    for precision in (0.2, 0.05):
+        f = noren.compile(
+            network, Input((4, 16), 0, 1), scheme="ckks-bootstrapping", precision=precision, security=None
+        )
+        keys = f.client.keygen()
+        found, bound = f.client.decrypt(f.server.run(f.client.encrypt(rows), keys), bound=True)
+        assert np.abs(found - network(rows)).max() <= np.max(bound) <= precision
+
+
 def choose(x: Any, y: Any) -> Any:
     return np.where(x < y, np.abs(x), np.maximum(x * y, -0.5))
 

@@ -119,6 +119,7 @@ CASES = {
     "threshold": Case(
         lambda x: np.where(x > 0.2, x, 0.0), (real(1000),), CKKS, 100, 1.0, {"dead_zone": 0.05, "precision": 0.01}
     ),
+    "absolute values": Case(np.abs, (real(1000),), CKKS, 10, 0.15, {"precision": 0.01}),
     "rectified linear": Case(lambda x: np.maximum(x, 0), (real(1000),), CKKS, 100, 1.0, {"precision": 0.02}),
     "clipped": Case(lambda x: np.clip(x, -0.5, 0.5), (real(1000),), CKKS, 150, 2.0, {"precision": 0.05}),
     # Sums and products of integers: packed and exact.
