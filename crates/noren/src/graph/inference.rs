@@ -3,7 +3,7 @@
 use noren_rlwe::error::{Error, Result};
 
 use crate::graph::error::GraphError;
-use crate::graph::interval::Interval;
+use crate::graph::interval::{Interval, sums_of_columns};
 use crate::graph::node::Node;
 use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
 use crate::graph::shape::{broadcast, size, without};
@@ -213,9 +213,7 @@ impl Context<'_> {
             return Err(self.operands(found, format!("a matrix of {rows} rows, with finite entries")));
         }
         let whole = matrix.iter().all(|x| x.fract() == 0.0);
-        let term = |row: usize, column: usize| node.range.times(Interval::point(matrix[row * columns + column]));
-        let column = |column| (0..rows).fold(Interval::point(0.0), |sum, row| sum.plus(term(row, column)));
-        let range = (1..columns).fold(column(0), |hull, k| hull.hull(column(k)));
+        let range = sums_of_columns(matrix, columns, |entry| node.range.times(Interval::point(entry)));
         let element = if whole { node.element.max(Element::Integer) } else { Element::Real };
         Ok((outer.iter().copied().chain([columns]).collect(), element, range))
     }

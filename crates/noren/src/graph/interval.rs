@@ -123,6 +123,15 @@ impl Interval {
     }
 }
 
+/// Where the sums of the columns of a matrix lie, each of the terms of its entries.
+pub(crate) fn sums_of_columns(matrix: &[f64], columns: usize, term: impl Fn(f64) -> Interval) -> Interval {
+    let mut sums = vec![Interval::point(0.0); columns];
+    for row in matrix.chunks(columns) {
+        sums.iter_mut().zip(row).for_each(|(sum, &entry)| *sum = sum.plus(term(entry)));
+    }
+    sums.into_iter().reduce(Interval::hull).unwrap_or(Interval::point(0.0))
+}
+
 /// The smallest power of two that is not below a number.
 #[must_use]
 pub fn power_of_two_above(x: f64) -> f64 {

@@ -7,7 +7,7 @@ use noren_rlwe::error::Result;
 
 use crate::circuits::linear::LinearMap;
 use crate::circuits::trace;
-use crate::graph::interval::Interval;
+use crate::graph::interval::{Interval, sums_of_columns};
 use crate::lowering::layout::{Dimension, Fill, Layout};
 use crate::lowering::nodes::{Lowering, Shared};
 use crate::lowering::number::Number;
@@ -26,20 +26,17 @@ impl<E: Shared> Lowering<'_, E> {
     ) -> Result<Value<E::Ciphertext>> {
         let axis = self.graph.node(at).shape.len() - 1;
         let rows = matrix.len() / columns;
-        let column = |k: usize| (0..rows).map(move |c| matrix[c * columns + k]);
-        let bounds = |k: usize| {
-            let term = |m: f64| x.bounds.times(Interval::point(m));
-            let sum = column(k).fold(Interval::point(0.0), |sum, m| sum.plus(term(m).hull(Interval::point(0.0))));
-            if x.layout.is_full() && columns.is_power_of_two() {
-                column(k).fold(Interval::point(0.0), |sum, m| sum.plus(term(m)))
-            } else {
-                sum
-            }
-        };
-        let bounds = (1..columns).fold(bounds(0), |hull, k| hull.hull(bounds(k)));
-        let bounds = if columns.is_power_of_two() { bounds } else { bounds.hull(Interval::point(0.0)) };
+        // Slots without an element, and columns behind the last, may hold zeros.
+        let full = x.layout.is_full() && columns.is_power_of_two();
+        let zero = Interval::point(0.0);
+        let bounds = sums_of_columns(matrix, columns, |entry| {
+            let term = x.bounds.times(Interval::point(entry));
+            if full { term } else { term.hull(zero) }
+        });
+        let bounds = if columns.is_power_of_two() { bounds } else { bounds.hull(zero) };
         let Some(dimension) = x.layout.find(axis) else {
-            return self.copies_times(at, x, columns, &(0..columns).map(|k| column(k).sum()).collect::<Vec<f64>>());
+            let sum = |k: usize| matrix[k..].iter().step_by(columns).sum();
+            return self.copies_times(at, x, columns, &(0..columns).map(sum).collect::<Vec<f64>>());
         };
         let spread = Spread::of(&x.layout, dimension, self.slots);
         if spread.within == 1 {
@@ -50,7 +47,8 @@ impl<E: Shared> Lowering<'_, E> {
         }
         let last = dimension + 1 == x.layout.dimensions.len();
         let size = columns.next_power_of_two();
-        let grows = spread.groups == 1 && last && spread.stride * size <= self.slots;
+        // Behind the last dimension there is room for more columns than rows, in further ciphertexts too.
+        let grows = spread.groups == 1 && last;
         if !spread.cyclic || (size > spread.within && spread.groups == 1 && !grows) {
             // The axis comes to lie outermost first.
             let shape = row_shape(x, axis, rows);
@@ -149,11 +147,9 @@ impl<E: Shared> Lowering<'_, E> {
     ) -> Result<Value<E::Ciphertext>> {
         let rows = matrix.len() / columns;
         let size = columns.next_power_of_two();
-        let within = if spread.groups == 1 && dimension + 1 == x.layout.dimensions.len() {
-            size
-        } else {
-            size.min(spread.within)
-        };
+        let last = dimension + 1 == x.layout.dimensions.len();
+        let room = if spread.groups == 1 && last { self.slots / spread.stride } else { spread.within };
+        let within = size.min(room);
         // Of output block h and input block g.
         let map = |h: usize, g: usize| {
             LinearMap::hybrid_apart(spread.stride, spread.within, within, |row, column| {
@@ -163,7 +159,6 @@ impl<E: Shared> Lowering<'_, E> {
         };
         let groups = spread.parts(x.parts.len());
         // Behind the last dimension nothing is counted by blocks.
-        let last = dimension + 1 == x.layout.dimensions.len();
         let blocks = if last { columns.div_ceil(within) } else { size / within };
         let maps: Vec<Vec<LinearMap<E::Scalar>>> =
             (0..blocks).map(|h| (0..spread.groups).map(|g| map(h, g)).collect::<Result<_>>()).collect::<Result<_>>()?;

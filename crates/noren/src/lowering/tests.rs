@@ -159,7 +159,9 @@ const SLOTS: [usize; 4] = [256, 64, 16, 4];
 #[test]
 fn tables_times_vectors_and_matrices_are_their_products() {
     for slots in SLOTS {
-        for (rows, columns, outputs) in [(5, 3, 1), (5, 3, 2), (4, 8, 3), (9, 2, 4), (3, 4, 4), (2, 3, 6)] {
+        for (rows, columns, outputs) in
+            [(5, 3, 1), (5, 3, 2), (4, 8, 3), (9, 2, 4), (3, 4, 4), (2, 3, 6), (3, 4, 30), (1, 3, 70)]
+        {
             let mut built = Built::new();
             let x = built.input(&[rows, columns], -1.0, 2.0);
             let matrix = (0..columns * outputs).map(|i| ((i * 7) % 5) as f64 - 2.0).collect();
@@ -174,7 +176,7 @@ fn tables_times_vectors_and_matrices_are_their_products() {
 
 #[test]
 fn chains_of_matrices_stay_in_slots() {
-    for (slots, sizes) in [(256, [5, 7, 3]), (16, [4, 16, 2]), (8, [8, 2, 5])] {
+    for (slots, sizes) in [(256, [5, 7, 3]), (16, [4, 16, 2]), (8, [8, 2, 5]), (8, [4, 30, 3])] {
         let mut built = Built::new();
         let x = built.input(&[sizes[0]], -1.0, 1.0);
         let matrix = |n: usize, m: usize| (0..n * m).map(|i| ((i * 11) % 7) as f64 / 7.0 - 0.4).collect::<Vec<f64>>();
