@@ -47,9 +47,9 @@ class Tracer(ABC):
     def function(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record another function."""
 
-    def push(self, operation: object) -> Traced:
-        """Append an operation in the form of its JSON."""
-        node, shape, element, low, high = self.graph.push(json.dumps(operation), place())
+    def push(self, operation: object, numbers: NDArray[np.float64] | None = None) -> Traced:
+        """Append an operation in the form of its JSON; numbers are those of a constant or of a matrix."""
+        node, shape, element, low, high = self.graph.push(json.dumps(operation), place(), numbers)
         return Traced(self, node, tuple(shape), _DTYPES[element], (low, high))
 
     def input(self, name: str, shape: Sequence[int], element: str, low: float, high: float) -> Traced:
@@ -61,7 +61,7 @@ class Tracer(ABC):
         array = known(values)
         element = {"b": "bool", "f": "real"}.get(array.dtype.kind, "integer")
         numbers = array.astype(np.float64).ravel()
-        return self.push({"constant": {"shape": list(array.shape), "element": element, "values": numbers.tolist()}})
+        return self.push({"constant": {"shape": list(array.shape), "element": element, "values": []}}, numbers)
 
     def traced(self, x: Any) -> Traced:
         """Return an array of this tracer: a traced one, or numbers in clear."""

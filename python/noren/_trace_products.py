@@ -92,6 +92,7 @@ def _from_right(tracer: Tracer, a: Traced, b: Any) -> Traced:
             f"{place()}: a product of truth values with a known matrix: convert one of them by astype(int)"
         )
     columns = 1 if b.ndim == 1 else b.shape[1]
-    entries = b.astype(np.float64).ravel().tolist()
-    product = tracer.push({"mat-mul": {"of": a.number().node, "columns": columns, "matrix": entries}})
+    product = tracer.push(
+        {"mat-mul": {"of": a.number().node, "columns": columns, "matrix": []}}, b.astype(np.float64).ravel()
+    )
     return product.reshape(product.shape[:-1]) if b.ndim == 1 else product

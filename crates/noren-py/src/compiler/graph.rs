@@ -2,7 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use noren::graph::{Element, Graph};
+use noren::graph::{Element, Graph, Operation};
+use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -24,14 +25,24 @@ impl PyGraph {
         Self::default()
     }
 
-    /// Appends an operation, given as JSON, that the function asks for at a place such as "scores.py:12".
+    /// Appends an operation, given as JSON, that the function asks for at a place such as "scores.py:12". The numbers of a constant or
+    /// of a matrix may be given as an array, in place of those of the JSON.
     ///
     /// Returns (position, shape, "bool" or "integer" or "real", low, high) of its result.
     ///
     /// Raises Error for operands that it does not take.
-    fn push(&self, operation: &str, place: &str) -> PyResult<Node> {
-        let operation = serde_json::from_str(operation)
+    #[pyo3(signature = (operation, place, numbers = None))]
+    fn push(&self, operation: &str, place: &str, numbers: Option<PyReadonlyArray1<'_, f64>>) -> PyResult<Node> {
+        let mut operation = serde_json::from_str(operation)
             .map_err(|error| PyValueError::new_err(format!("an operation could not be read: {error}")))?;
+        if let Some(numbers) = numbers {
+            match &mut operation {
+                Operation::Constant { values: own, .. } | Operation::MatMul { matrix: own, .. } => {
+                    *own = numbers.as_slice()?.to_vec();
+                }
+                _ => return Err(PyValueError::new_err("numbers are for constants and matrices alone")),
+            }
+        }
         let mut graph = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let position = graph.push(operation, place).map_err(raise)?;
         let node = graph.node(position);

@@ -259,7 +259,7 @@ impl Program {
 impl Inner {
     fn text(&self) -> Vec<u8> {
         let text = Text {
-            graph: serde_json::from_str(&self.graph.to_json()).expect("a graph is JSON"),
+            graph: self.graph.to_value(),
             scheme: self.plan.backend().to_owned(),
             plan: self.plan.record(),
             precision: self.precision,

@@ -159,9 +159,17 @@ impl Graph {
     /// Never: every graph has a JSON form.
     #[must_use]
     pub fn to_json(&self) -> String {
+        serde_json::to_string(&self.record()).expect("numbers, strings and lists have a JSON form")
+    }
+
+    /// As [`to_json`](Self::to_json), before it is text.
+    pub(crate) fn to_value(&self) -> serde_json::Value {
+        serde_json::to_value(self.record()).expect("numbers, strings and lists have a JSON form")
+    }
+
+    fn record(&self) -> Record {
         let nodes = self.nodes.iter().map(|node| (node.operation.clone(), node.place.clone())).collect();
-        let record = Record { nodes, outputs: self.outputs.clone() };
-        serde_json::to_string(&record).expect("numbers, strings and lists have a JSON form")
+        Record { nodes, outputs: self.outputs.clone() }
     }
 
     /// The graph that this JSON describes.
