@@ -45,6 +45,8 @@ pub struct LinearMap<T = f64> {
     /// How vectors repeat, if diagonals repeat after the dimension; they stand once, in the first slots, otherwise.
     repetition: Option<Repetition>,
     diagonals: BTreeMap<isize, Vec<T>>,
+    /// How many slots side by side have each entry of a diagonal.
+    spread: usize,
     baby_steps: usize,
 }
 
@@ -148,13 +150,11 @@ impl<T: Scalar> LinearMap<T> {
         rows: usize,
         entry: impl Fn(usize, usize) -> T,
     ) -> Result<Self> {
-        let dimension = stride * rows.max(columns);
-        memory::ask_for::<T>(dimension.saturating_mul(rows.min(columns)))?;
-        let diagonal = |k: usize| {
-            let at = |slot: usize| entry(slot / stride % rows, (slot / stride + k) % columns);
-            (k * stride, (0..dimension).map(at).collect())
-        };
-        let map = Self::from_diagonals(dimension, (0..rows.min(columns)).map(diagonal).collect())?;
+        let longest = rows.max(columns);
+        memory::ask_for::<T>(longest.saturating_mul(rows.min(columns)))?;
+        let diagonal = |k: usize| (k * stride, (0..longest).map(|j| entry(j % rows, (j + k) % columns)).collect());
+        let diagonals = (0..rows.min(columns)).map(diagonal).collect();
+        let map = Self::from_spread_diagonals(stride * longest, stride, diagonals)?;
         Ok(Self { repetition: Some(Repetition { vector: stride * columns, result: stride * rows }), ..map })
     }
 
@@ -194,7 +194,7 @@ impl<T: Scalar> LinearMap<T> {
             diagonals.entry(k).or_insert_with(|| vec![T::ZERO; rows])[row] = entry;
         }
         let dimension = rows.max(columns).next_power_of_two();
-        Ok(Self { dimension, repetition: None, diagonals, baby_steps: 1 }.with_cheapest_steps())
+        Ok(Self { dimension, repetition: None, diagonals, spread: 1, baby_steps: 1 }.with_cheapest_steps())
     }
 
     /// The map with the diagonals `D_k[j] = A[j][(j + k) mod n]`; those that are not named are zero.
@@ -202,7 +202,12 @@ impl<T: Scalar> LinearMap<T> {
     /// # Errors
     /// A dimension that is not a power of two; a diagonal with an index not below the dimension, of another length, or
     /// with an entry that is not finite.
-    pub fn from_diagonals(dimension: usize, mut diagonals: BTreeMap<usize, Vec<T>>) -> Result<Self> {
+    pub fn from_diagonals(dimension: usize, diagonals: BTreeMap<usize, Vec<T>>) -> Result<Self> {
+        Self::from_spread_diagonals(dimension, 1, diagonals)
+    }
+
+    /// The same, where each entry stands for as many slots side by side.
+    fn from_spread_diagonals(dimension: usize, spread: usize, mut diagonals: BTreeMap<usize, Vec<T>>) -> Result<Self> {
         if !dimension.is_power_of_two() {
             let needed = "a power of two".to_owned();
             return Err(Error::parameter("dimension", dimension, needed));
@@ -212,8 +217,8 @@ impl<T: Scalar> LinearMap<T> {
                 let needed = format!("below {dimension}");
                 return Err(Error::parameter("diagonal", k, needed));
             }
-            if diagonal.len() != dimension {
-                let needed = dimension.to_string();
+            if diagonal.len() * spread != dimension {
+                let needed = (dimension / spread).to_string();
                 return Err(Error::Length { what: "entries of a diagonal", found: diagonal.len(), needed });
             }
             T::check(diagonal)?;
@@ -221,13 +226,13 @@ impl<T: Scalar> LinearMap<T> {
         diagonals.retain(|_, diagonal| diagonal.iter().any(|&entry| entry != T::ZERO));
         let diagonals = diagonals.into_iter().map(|(k, diagonal)| (k.cast_signed(), diagonal)).collect();
         let repetition = Some(Repetition { vector: dimension, result: dimension });
-        Ok(Self { dimension, repetition, diagonals, baby_steps: 1 }.with_cheapest_steps())
+        Ok(Self { dimension, repetition, diagonals, spread, baby_steps: 1 }.with_cheapest_steps())
     }
 
     /// The number of baby steps that costs least. There is one diagonal at least.
     fn with_cheapest_steps(mut self) -> Self {
         if self.diagonals.is_empty() {
-            self.diagonals.insert(0, vec![T::ZERO; self.dimension]);
+            self.diagonals.insert(0, vec![T::ZERO; self.dimension / self.spread]);
         }
         let diagonals = self.diagonals.keys().copied().collect();
         let pattern = Pattern { diagonals, dimension: self.dimension, repetition: self.repetition };
@@ -294,7 +299,8 @@ impl<T: Scalar> LinearMap<T> {
                     let diagonal = self.diagonals.get(&(giant + baby))?;
                     let first = (-giant).rem_euclid(period).cast_unsigned();
                     let at = (first..period.cast_unsigned()).chain((0..period.cast_unsigned()).cycle());
-                    let shifted: Vec<T> = at.take(slots).map(|j| *diagonal.get(j).unwrap_or(&T::ZERO)).collect();
+                    let entry = |j: usize| *diagonal.get(j / self.spread).unwrap_or(&T::ZERO);
+                    let shifted: Vec<T> = at.take(slots).map(entry).collect();
                     Some(ev.encode_factor(&shifted, operand).map(|plain| (position, plain)))
                 });
                 Ok(GiantStep { rotation: giant, terms: terms.collect::<Result<_>>()? })
@@ -307,16 +313,16 @@ impl<T: Scalar> LinearMap<T> {
     /// For each slot of a result the sums of the negative and of the positive entries of its row.
     fn row_sums(&self) -> Vec<[f64; 2]> {
         let longest = self.diagonals.values().map(Vec::len).max().unwrap_or(0);
-        let result = self.repetition.map_or(longest, |repetition| repetition.result);
+        let result = self.repetition.map_or(longest, |repetition| repetition.result / self.spread);
         let mut rows = vec![[0.0; 2]; result];
         for diagonal in self.diagonals.values() {
-            for (slot, entry) in diagonal.iter().map(|entry| entry.to_f64()).enumerate() {
-                let [negative, positive] = &mut rows[slot % result];
+            for (at, entry) in diagonal.iter().map(|entry| entry.to_f64()).enumerate() {
+                let [negative, positive] = &mut rows[at % result];
                 *negative += entry.min(0.0);
                 *positive += entry.max(0.0);
             }
         }
-        rows
+        rows.into_iter().flat_map(|row| std::iter::repeat_n(row, self.spread)).collect()
     }
 
     /// `A x`, with the diagonals encoded on the way; one level.
