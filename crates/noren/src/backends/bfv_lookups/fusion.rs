@@ -40,8 +40,12 @@ impl Fusion {
     pub(super) fn of(graph: &Arc<Graph>) -> Result<Self> {
         let functions = Functions::new(graph);
         let mut fusion = Self { functions, ranges: Vec::new(), outputs: Vec::new(), terms: 0 };
+        let needed = graph.needed();
+        for at in (0..needed.len()).filter(|&at| needed[at]) {
+            fusion.check(graph, at)?;
+        }
         let mut forms: Vec<Vec<Form>> = Vec::with_capacity(graph.nodes().len());
-        for (at, needed) in graph.needed().into_iter().enumerate() {
+        for (at, needed) in needed.into_iter().enumerate() {
             forms.push(match (&graph.node(at).operation, needed) {
                 (Operation::Input { range, .. }, _) => fusion.input(graph, at, *range, needed)?,
                 (_, true) => fusion.node(graph, at, &forms)?,
@@ -97,7 +101,6 @@ impl Fusion {
         if !needed {
             return Ok(Vec::new());
         }
-        self.check(graph, at, count)?;
         if range.high - range.low >= MOST_VALUES as f64 {
             let needed = format!("integers of at most {MOST_VALUES} values: narrow the range");
             return Err(CompileError::unsupported(graph, at, &needed).into());
@@ -106,19 +109,18 @@ impl Fusion {
     }
 
     /// Refuses real numbers, and too many elements.
-    fn check(&mut self, graph: &Graph, at: usize, count: usize) -> Result<()> {
-        self.count(graph, at, count)?;
-        if graph.node(at).element == Element::Real {
+    fn check(&mut self, graph: &Graph, at: usize) -> Result<()> {
+        let node = graph.node(at);
+        if node.element == Element::Real {
             return Err(CompileError::unsupported(graph, at, "integers: round and scale the numbers").into());
         }
-        Ok(())
+        self.count(graph, at, size(&node.shape).unwrap_or(0))
     }
 
     /// The elements of a node that is computed from others.
     fn node(&mut self, graph: &Graph, at: usize, forms: &[Vec<Form>]) -> Result<Vec<Form>> {
         let node = graph.node(at);
         let count = size(&node.shape).unwrap_or(0);
-        self.check(graph, at, count)?;
         let spread = |of: usize| {
             let positions = broadcast_positions(&graph.node(of).shape, &node.shape);
             positions.into_iter().map(move |position| &forms[of][position])
