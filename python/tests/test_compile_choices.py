@@ -47,14 +47,15 @@ WEIGHTS, TABLE, SQUARE = rng.normal(size=10), rng.normal(size=(200, 16)), rng.no
 HIDDEN, LAST = rng.normal(size=(16, 16)) / 4, rng.normal(size=(16, 3)) / 4
 GROUPS = np.eye(8)[rng.integers(0, 8, 4096)]
 INTEGER_WEIGHTS = rng.integers(-9, 9, 16)
+PLACES, POINTS = rng.normal(size=(20_000, 64)), rng.normal(size=(426, 30)).clip(-4, 4)
 
 
 def standardised(x: Any) -> Any:
     return (x - 5.0) / 2.5
 
 
-def distances(x: Any) -> Any:
-    return (x * x).sum(axis=1, keepdims=True) - 2 * (x @ TABLE.T) + (TABLE * TABLE).sum(axis=1)
+def distances(x: Any, table: Any = TABLE) -> Any:
+    return (x * x).sum(axis=1, keepdims=True) - 2 * (x @ table.T) + (table * table).sum(axis=1)
 
 
 def covariance(x: Any, y: Any) -> Any:
@@ -79,6 +80,7 @@ CASES = {
     "running total": Case(np.cumsum, (real(256),), CKKS, 30, 0.2),
     "inner product with a known vector": Case(lambda x: x @ WEIGHTS, (real(10),), CKKS, 4, 0.05),
     "sums by known groups": Case(lambda x: x @ GROUPS, (real(4096),), CKKS, 60, 1.0),
+    "scores of a large table": Case(lambda x: PLACES @ x, (real(64),), CKKS, 10, 0.1, {"precision": 0.01}),
     "discrete Fourier transform": Case(lambda x: np.fft.rfft(x).real, (real(256),), CKKS, 30, 0.2),
     # Products of encrypted numbers: one level each.
     "inner product": Case(lambda x, y: x @ y, (real(1000), real(1000)), CKKS, 10, 0.1),
@@ -89,6 +91,9 @@ CASES = {
     "variance of columns": Case(lambda x: x.var(axis=0), (real(500, 8),), CKKS, 20, 0.1),
     "covariance": Case(covariance, (real(1000), real(1000)), CKKS, 20, 0.1),
     "squared distances": Case(distances, (real(16, 16),), CKKS, 30, 0.3),
+    "distances of many rows": Case(
+        lambda x: distances(x, POINTS), (real(256, 30, low=-4.0, high=4.0),), CKKS, 30, 0.3, {"precision": 0.01}
+    ),
     "energy of a spectrum": Case(lambda x: np.abs(np.fft.rfft(x)) ** 2, (real(128),), CKKS, 30, 0.2),
     "products with a matrix twice": Case(lambda x: ((x @ HIDDEN) ** 2) @ LAST, (real(64, 16),), CKKS, 60, 0.5),
     "quadratic form": Case(lambda x: ((x @ SQUARE) * x).sum(axis=1), (real(64, 16),), CKKS, 40, 0.3),

@@ -206,7 +206,7 @@ impl<T: Scalar> LinearMap<T> {
         Self::from_spread_diagonals(dimension, 1, diagonals)
     }
 
-    /// The same, where each entry stands for as many slots side by side.
+    /// The same, where each entry of a diagonal stands for `spread` slots side by side.
     fn from_spread_diagonals(dimension: usize, spread: usize, mut diagonals: BTreeMap<usize, Vec<T>>) -> Result<Self> {
         if !dimension.is_power_of_two() {
             let needed = "a power of two".to_owned();
