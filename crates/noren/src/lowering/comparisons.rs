@@ -16,7 +16,7 @@ use crate::lowering::number::Number;
 use crate::lowering::signs::{Signs, affine};
 use crate::lowering::value::{Operand, Value};
 
-/// The smallest number by which others are divided.
+/// The smallest divisor.
 const LEAST_UNIT: f64 = 1e-9;
 
 /// How `x [x > 0]` is found.
@@ -271,7 +271,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
         let x = self.ev.with_levels(x, depth)?;
         // Written so that what is not a number is beyond.
         let within = self.ev.bounds(&x).is_none_or(|bounds| bounds.error <= self.margin * Signs::SLACK * size);
-        let error = if within { size * signs.product_error() } else { f64::INFINITY };
+        let error = if within { size * signs.error() } else { f64::INFINITY };
         let (exact, _) = self.ev.split_error(x);
         Ok((self.sign_of(&exact, size, 0.0, signs, step)?, error))
     }
@@ -327,7 +327,8 @@ impl<'a, E: Shared> Lowering<'a, E> {
     }
 }
 
-/// What numbers of an interval are divided by, to lie between -1 and 1: 1 if they do, and are not much smaller.
+/// The divisor that brings the numbers of an interval into [-1, 1]: 1 for magnitudes from 0.5 to 1, which takes no level, or else the
+/// magnitude.
 fn unit(bounds: Interval) -> f64 {
     let magnitude = bounds.magnitude();
     if magnitude <= 1.0 && magnitude > 0.5 { 1.0 } else { magnitude.max(LEAST_UNIT) }

@@ -18,11 +18,8 @@ use crate::circuits::polynomial::Polynomial;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Signs {
     stages: Vec<Stage>,
+    /// The largest distance of results from the sign, from `delta` on; of products that of `x s(x)` from `|x|`, for all `|x|`.
     error: f64,
-    /// The largest `|x|`.
-    reach: f64,
-    /// The `delta`, less the slack of `x`.
-    from: f64,
 }
 
 /// A polynomial of signs.
@@ -121,8 +118,8 @@ impl Signs {
 
     /// The chain of the fewest levels for numbers from here to there, whose results are within an error.
     ///
-    /// The interval that a polynomial leaves begins the later, the later its own begins: of all chains of so many levels, the one
-    /// whose results begin last leads on alone.
+    /// The start of the interval that a polynomial leaves increases with the start of its own: of the chains of equal depth, the one
+    /// with the largest start is optimal, and the only one that is extended.
     fn between(from: f64, reach: f64, error: f64) -> Result<Self> {
         let mut chains = vec![Some(Chain { stages: Vec::new(), from: from / reach })];
         let mut nearest: Option<f64> = None;
@@ -140,7 +137,7 @@ impl Signs {
                 let mut stages = before.stages.clone();
                 if 1.0 - least <= error {
                     stages.push(Stage { polynomial, least, slack: 0.0 });
-                    return Ok(Self { stages, error: 1.0 - least, reach, from });
+                    return Ok(Self { stages, error: 1.0 - least });
                 }
                 // Within [-1, 1] with its errors too.
                 let slack = least * SLACK_OF_STAGES;
@@ -171,8 +168,10 @@ impl Signs {
         // Below delta an absolute value is off by less than delta, and at most by about a third of it.
         let mut delta = (FIRST_TRIED * error).min(0.5);
         loop {
-            let signs = Self::between(delta, 1.0 + Self::SLACK, error / 2.0)?;
-            if signs.product_error() <= error || delta < error {
+            let reach = 1.0 + Self::SLACK;
+            let signs = Self::between(delta, reach, error / 2.0)?;
+            let signs = Self { error: signs.product_error(delta, reach), ..signs };
+            if signs.error <= error || delta < error {
                 return Ok(signs);
             }
             delta /= 1.25;
@@ -184,7 +183,7 @@ impl Signs {
         &self.stages
     }
 
-    /// How far results are from the sign at most, from `delta` on.
+    /// The largest error of results, or of products.
     pub(crate) const fn error(&self) -> f64 {
         self.error
     }
@@ -206,12 +205,13 @@ impl Signs {
         self.stages.iter().fold(x, result)
     }
 
-    /// A bound on the distance of `x s(x)` from `|x|`, whatever errors within their slacks there are.
-    pub(crate) fn product_error(&self) -> f64 {
+    /// A bound on the distance of `x s(x)` from `|x|` up to `reach`, whatever errors within their slacks there are, for signs from
+    /// `from` on.
+    fn product_error(&self, from: f64, reach: f64) -> f64 {
         // The distance is at most that of the larger end of a piece, if the sign of the smaller one is taken there.
-        let point = |k: usize| self.from * libm::pow(LEAST_PRODUCT, 1.0 - k as f64 / PRODUCT_POINTS as f64);
+        let point = |k: usize| from * libm::pow(LEAST_PRODUCT, 1.0 - k as f64 / PRODUCT_POINTS as f64);
         let below = |k: usize| point(k + 1) * (1.0 - self.at_least(point(k)));
-        (0..PRODUCT_POINTS).map(below).fold((self.reach * self.error).max(2.0 * point(0)), f64::max)
+        (0..PRODUCT_POINTS).map(below).fold((reach * self.error).max(2.0 * point(0)), f64::max)
     }
 
     /// The best odd polynomial of a degree from here to 1, scaled, and the distance that it was scaled by.
@@ -299,7 +299,7 @@ mod tests {
     fn absolute_values_are_within_their_error_everywhere() {
         for error in [0.05, 1e-2, 1e-3] {
             let signs = Signs::of_products(error).expect("signs");
-            let largest = signs.product_error();
+            let largest = signs.error();
             assert!(largest <= error, "{error}: {largest}");
             for (k, errors) in (0..=20_000).flat_map(|k| ERRORS.map(|errors| (k, errors))) {
                 let x = (1.0 + Signs::SLACK) * f64::from(k) / 20_000.0;
