@@ -30,7 +30,8 @@ pub(super) struct Switches {
 pub(super) struct Decisions<'a> {
     pub(super) model: &'a Model,
     pub(super) switches: &'a Switches,
-    /// What dead zones are divided by: those of ciphertexts are a little larger than predicted.
+    /// The ratio of the predicted dead zone to the one that is reported: below 1 for plans, because the error bounds of ciphertexts
+    /// differ from predicted ones.
     pub(super) margin: f64,
 }
 
