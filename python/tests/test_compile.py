@@ -397,8 +397,8 @@ def test_vectors_are_added_where_no_level_is_left() -> None:
     assert np.abs(found - (x**3 + steps)).max() <= bound <= 1e-2
 
 
-def test_the_ring_grows_for_arrays_that_smaller_ciphertexts_do_not_hold() -> None:
-    """The level alone needs a ring of 4096 slots."""
+def test_results_that_one_ciphertext_does_not_hold_leave_the_ring_as_small_as_the_level_allows() -> None:
+    """The level needs a ring of 4096 slots; the table of 32 x 256 distances takes two ciphertexts of it."""
     points = RNG.uniform(-1, 1, (200, 12))
 
     def distances(x: Any) -> Any:
@@ -408,7 +408,7 @@ def test_the_ring_grows_for_arrays_that_smaller_ciphertexts_do_not_hold() -> Non
     x = RNG.uniform(-1, 1, (32, 12))
     found, bound = f.simulate(x, bound=True)
     assert np.abs(found - distances(x)).max() <= bound <= 1e-2
-    assert f.explain().slots == 32 * 256
+    assert f.explain().slots == 4096
 
 
 def branches(x: Any) -> Any:
