@@ -221,7 +221,7 @@ pub struct Decryptor<'a> {
 /// `2^-10` where coefficients in the powerful basis are sums of up to `2^6`.
 const READ_BITS: f64 = 16.0;
 /// The roundings of decryption take less than this from the budget.
-const READ_BUDGET: f64 = 1.0 / (1u64 << 8) as f64;
+pub(super) const READ_BUDGET: f64 = 1.0 / (1u64 << 8) as f64;
 /// Measuring reads as many limbs as are larger than the predicted noise by this many bits.
 const MEASURED_BITS: f64 = 40.0;
 

@@ -18,8 +18,7 @@ use noren_rlwe::keys::EvaluationKeys;
 use crate::schemes::integers::content::Content;
 use crate::schemes::integers::context::Context;
 use crate::schemes::integers::encryption::Ciphertext;
-use crate::schemes::integers::error::IntegerError;
-use crate::schemes::integers::noise::Noise;
+use crate::schemes::integers::growth::{Growth, State};
 use crate::schemes::integers::plaintext::Plaintext;
 use crate::schemes::integers::scheme::Scheme;
 
@@ -30,7 +29,7 @@ use crate::schemes::integers::scheme::Scheme;
 /// - **Factors.** Messages are known up to a [factor](Ciphertext::factor) that every ciphertext carries. Operands of sums
 ///   are multiplied by small numbers where their factors differ.
 /// - **Noise.** Every result carries a prediction of its noise. Products that would leave no budget are refused with
-///   [`IntegerError::NoiseExhausted`].
+///   [`IntegerError::NoiseExhausted`](crate::schemes::integers::IntegerError::NoiseExhausted).
 ///
 /// Every operation refuses ciphertexts of other parameters with [`Error::ParameterMismatch`], and those of another secret key
 /// than that of the keys with [`Error::KeyMismatch`].
@@ -84,20 +83,20 @@ impl<S: Scheme> Evaluator<S> {
         self.context.check(&p.parameters, "the plaintext")
     }
 
-    /// The result of an operation.
-    fn result(&self, inner: rlwe::Ciphertext, factor: u64, noise: Noise, content: Content) -> Ciphertext<S> {
-        let parameters = self.context.parameters().clone();
-        Ciphertext::new(inner, factor, noise, content, parameters)
+    /// What operations do to noise, limbs and factors.
+    fn growth(&self) -> Growth<'_, S> {
+        Growth::new(self.context.parameters())
     }
 
-    /// Refuses a result that may be wrong.
-    fn check_budget(&self, what: &'static str, noise: &Noise) -> Result<()> {
-        let budget = self.context.parameters().laws().budget(noise);
-        if budget >= 0.0 { Ok(()) } else { Err(IntegerError::NoiseExhausted { what, missing: -budget }.into()) }
+    /// The result of an operation.
+    fn result(&self, inner: rlwe::Ciphertext, state: State, content: Content) -> Ciphertext<S> {
+        debug_assert_eq!(inner.limbs(), state.limbs, "the polynomials have the limbs that were predicted");
+        let parameters = self.context.parameters().clone();
+        Ciphertext::new(inner, state.factor, state.noise, content, parameters)
     }
 }
 
 /// Refuses an empty sum; gives its first term.
-fn first<'a, T>(what: &'static str, terms: &'a [T]) -> Result<&'a T> {
+pub(super) fn first<'a, T>(what: &'static str, terms: &'a [T]) -> Result<&'a T> {
     terms.first().ok_or_else(|| Error::Length { what, found: 0, needed: "at least 1".into() })
 }

@@ -26,6 +26,8 @@
 //! | `error` | [`IntegerError`] |
 //! | `wire` | bytes of everything |
 //! | `noise` | [`Noise`], and the [`Laws`] by which it grows |
+//! | `growth` | noise, limbs and factors of the result of each operation |
+//! | `model` | the evaluator without ciphertexts: noise, limbs and factors alone |
 
 pub(crate) mod content;
 pub(crate) mod context;
@@ -34,9 +36,11 @@ pub(crate) mod encryption;
 pub(crate) mod error;
 pub(crate) mod evaluator;
 pub(crate) mod grid;
+mod growth;
 pub(crate) mod key_file;
 pub(crate) mod keys;
 mod matrix_file;
+pub(crate) mod model;
 pub(crate) mod modulus;
 pub(crate) mod noise;
 pub(crate) mod parameters;

@@ -37,7 +37,7 @@ struct Addend {
 }
 
 /// How large a polynomial is.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Norms {
     /// `log2` of the root of the mean square of its values at the primitive roots of unity: for powers of two, of the sum of
     /// the squares of all coefficients.

@@ -88,6 +88,14 @@ impl Requirements {
     /// # Errors
     /// [`Error::Parameters`] says which requirement cannot be met.
     pub fn choose<S: Scheme>(&self) -> Result<Parameters> {
+        self.choose_where::<S>(&|_| Ok(true))
+    }
+
+    /// As [`Requirements::choose`], among parameters that are said to fit.
+    ///
+    /// # Errors
+    /// As [`Requirements::choose`], and what `fits` refuses.
+    pub(crate) fn choose_where<S: Scheme>(&self, fits: &dyn Fn(&Parameters) -> Result<bool>) -> Result<Parameters> {
         self.check_in_turn()?;
         let most = 1 << LOG_N.end();
         if self.slots > most {
@@ -104,7 +112,7 @@ impl Requirements {
         probe.build()?;
         let powers = LOG_N.filter(|log_n| 1usize << log_n >= self.slots);
         let rings = powers.map(|log_n| Ring { log_n, index: 0, degree: 1 << log_n });
-        self.first_of::<S>(rings, &format!("degree 2^{}", LOG_N.end()))
+        self.first_of::<S>(rings, &format!("degree 2^{}", LOG_N.end()), fits)
     }
 
     /// As [`Requirements::choose`], among rings whose index is not a power of two: for a plaintext modulus `p^r`, with as
@@ -142,7 +150,7 @@ impl Requirements {
             let ring = ring.unwrap_or(&alike[0].1);
             Ring { log_n: 0, index: ring.index(), degree: ring.degree() }
         };
-        self.first_of::<S>(of_one_size.map(native), &format!("an index up to {MOST_INDEX}"))
+        self.first_of::<S>(of_one_size.map(native), &format!("an index up to {MOST_INDEX}"), &|_| Ok(true))
     }
 
     /// Refuses more operations than any modulus has room for, before any is counted through.
@@ -156,16 +164,21 @@ impl Requirements {
     }
 
     /// The parameters of the first ring that has some.
-    fn first_of<S: Scheme>(&self, rings: impl Iterator<Item = Ring> + Clone, most: &str) -> Result<Parameters> {
+    fn first_of<S: Scheme>(
+        &self,
+        rings: impl Iterator<Item = Ring> + Clone,
+        most: &str,
+        fits: &dyn Fn(&Parameters) -> Result<bool>,
+    ) -> Result<Parameters> {
         for ring in rings.clone() {
-            if let Some(parameters) = self.choose_in::<S>(ring)? {
+            if let Some(parameters) = self.choose_in::<S>(ring, fits)? {
                 return Ok(parameters);
             }
         }
         // Where there are parameters without products with plaintexts, these are what is too much.
         let without = Self { plain_products: 0, ..self.clone() };
         let mut others = rings.filter(|_| self.plain_products > 0);
-        let (name, found) = match others.find_map(|ring| without.choose_in::<S>(ring).transpose()) {
+        let (name, found) = match others.find_map(|ring| without.choose_in::<S>(ring, &|_| Ok(true)).transpose()) {
             Some(Ok(_)) => ("plain_products", self.plain_products),
             _ => ("depth", self.depth),
         };
@@ -174,11 +187,15 @@ impl Requirements {
     }
 
     /// The fewest and smallest primes in one ring.
-    fn choose_in<S: Scheme>(&self, ring: Ring) -> Result<Option<Parameters>> {
+    fn choose_in<S: Scheme>(
+        &self,
+        ring: Ring,
+        fits: &dyn Fn(&Parameters) -> Result<bool>,
+    ) -> Result<Option<Parameters>> {
         let mut best: Option<Parameters> = None;
         for bits in PRIME_BITS.rev() {
             let fewest = best.as_ref().map_or(MOST_LIMBS, Parameters::max_limbs);
-            match self.fewest_primes::<S>(ring, bits, fewest)? {
+            match self.fewest_primes::<S>(ring, bits, fewest, fits)? {
                 Some(parameters) => best = Some(parameters),
                 None if best.is_some() => break,
                 None => {}
@@ -236,7 +253,13 @@ impl Requirements {
     }
 
     /// Parameters with the fewest primes of this size, at most `most`.
-    fn fewest_primes<S: Scheme>(&self, ring: Ring, bits: u32, most: usize) -> Result<Option<Parameters>> {
+    fn fewest_primes<S: Scheme>(
+        &self,
+        ring: Ring,
+        bits: u32,
+        most: usize,
+        fits: &dyn Fn(&Parameters) -> Result<bool>,
+    ) -> Result<Option<Parameters>> {
         for limbs in self.least_limbs(ring, bits)..=most {
             let Some(spec) = self.specification(ring, bits, limbs) else { return Ok(None) };
             interrupt::check();
@@ -247,7 +270,7 @@ impl Requirements {
                 Err(other) => return Err(other),
             };
             let noise = self.predicted_noise::<S>(&parameters);
-            if !noise.is_lost() && parameters.laws().budget(&noise) >= 0.0 {
+            if !noise.is_lost() && parameters.laws().budget(&noise) >= 0.0 && fits(&parameters)? {
                 return Ok(Some(parameters));
             }
         }

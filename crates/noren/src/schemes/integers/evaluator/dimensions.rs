@@ -100,10 +100,10 @@ impl<S: Scheme> Evaluator<S> {
         }
         let images = apply_automorphisms(self.context.rlwe(), &a.inner, exponents, &self.keys)?;
         self.keys.check_files()?;
-        let noise = self.context.parameters().laws().switches(1, a.limbs(), a.limbs()).with(&a.noise);
+        let state = self.growth().switched(a.state());
         let image = |(inner, &k)| match k {
             1 => a.clone(),
-            _ => self.result(inner, a.factor, noise.clone(), a.content()),
+            _ => self.result(inner, state.clone(), a.content()),
         };
         Ok(images.into_iter().zip(exponents).map(image).collect())
     }

@@ -8,8 +8,7 @@ use noren_rlwe::hoisting::{self, Order, sum_giant_steps};
 use crate::schemes::integers::content::Content;
 use crate::schemes::integers::encryption::Ciphertext;
 use crate::schemes::integers::evaluator::Evaluator;
-use crate::schemes::integers::evaluator::products::sum_of_plain_products;
-use crate::schemes::integers::noise::Noise;
+use crate::schemes::integers::growth::GiantTerms;
 use crate::schemes::integers::plaintext::Plaintext;
 use crate::schemes::integers::scheme::Scheme;
 use crate::schemes::slots::GiantStep;
@@ -64,16 +63,13 @@ impl<S: Scheme> Evaluator<S> {
         self.check_exponents(a, &exponents)?;
         let content = factors().try_fold(moved, |content, (_, p)| content.sum(p.borrow().content()))?;
 
-        let (laws, limbs) = (self.context.parameters().laws(), a.limbs());
-        let moved = a.noise.with(&laws.undivided_switches(1, limbs));
-        let image = |baby: usize| if babies[baby] == 1 { &a.noise } else { &moved };
-        let products = sum_of_plain_products(factors().map(|(baby, factor)| (image(*baby), factor.borrow())));
-        let switches = giants.iter().filter(|(giant, _)| *giant != 1).count();
-        // Each giant step with a rotation rounds its second part, and the whole is rounded in the end.
-        let rounded = (0..=switches).fold(Noise::none(), |sum, _| sum.with(&laws.rounding(limbs)));
-        let noise = products.with(&laws.undivided_switches(switches, limbs)).with(&rounded);
-        self.check_budget("a sum of giant steps", &noise)?;
-        let rescale = S::limbs_to_keep(laws, &noise, limbs) < limbs;
+        let limbs = a.limbs();
+        let terms = |terms: &[(usize, F)]| {
+            terms.iter().map(|(baby, factor)| (babies[*baby] != 1, factor.borrow().norms())).collect()
+        };
+        let noises = giants.iter().map(|&(giant, factors)| GiantTerms { moves: giant != 1, terms: terms(factors) });
+        let state = self.growth().giant_steps(a.state(), &noises.collect::<Vec<_>>())?;
+        let rescale = state.limbs < limbs;
 
         let ring = self.context.rlwe().ring_qp(limbs);
         let polys: Vec<Vec<_>> = giants
@@ -88,7 +84,6 @@ impl<S: Scheme> Evaluator<S> {
         let rlwe = self.context.rlwe();
         let inner = sum_giant_steps(rlwe, &a.inner, babies, &steps, Order::Separate, &self.keys, rescale)?;
         self.keys.check_files()?;
-        let noise = if rescale { noise.with(&laws.rounding(limbs - 1)) } else { noise };
-        self.settled(self.result(inner, a.factor, noise, content))
+        self.settled(self.result(inner, state, content))
     }
 }

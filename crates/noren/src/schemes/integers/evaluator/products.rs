@@ -11,9 +11,9 @@ use noren_rlwe::product::Factors;
 use crate::schemes::integers::content::Content;
 use crate::schemes::integers::encryption::Ciphertext;
 use crate::schemes::integers::evaluator::{Evaluator, first};
-use crate::schemes::integers::noise::Noise;
+use crate::schemes::integers::growth::Products;
 use crate::schemes::integers::plaintext::Plaintext;
-use crate::schemes::integers::scheme::{Scheme, relinearized};
+use crate::schemes::integers::scheme::Scheme;
 
 impl<S: Scheme> Evaluator<S> {
     /// `a b`, relinearised, with the limbs that its noise needs.
@@ -40,17 +40,14 @@ impl<S: Scheme> Evaluator<S> {
     /// As [`Evaluator::mul`]; [`Error::Length`] for an empty sum.
     pub fn dot(&self, pairs: &[(&Ciphertext<S>, &Ciphertext<S>)]) -> Result<Ciphertext<S>> {
         let sum = self.sum_of_products(pairs)?;
-        let Some(factor) = sum.factor else {
+        if !sum.products.alike {
             return self.relinearize(&self.tensors(pairs)?);
-        };
-        let parameters = self.context.parameters();
-        let content = sum.content;
-        let (noise, kept) = relinearized::<S>(parameters.laws(), &sum.noise, sum.limbs);
-        self.check_budget("a product", &noise)?;
-        let t = parameters.modulus().value();
-        let inner = S::multiply(self.context.rlwe(), &sum.factors(), t, kept, &self.keys)?;
+        }
+        let state = self.growth().relinearized(&sum.products)?;
+        let t = self.context.parameters().modulus().value();
+        let inner = S::multiply(self.context.rlwe(), &sum.factors(), t, state.limbs, &self.keys)?;
         self.keys.check_files()?;
-        Ok(self.result(inner, factor, noise, content))
+        Ok(self.result(inner, state, sum.content))
     }
 
     /// `a b` as three parts: several such products are added before one [`Evaluator::relinearize`].
@@ -59,11 +56,9 @@ impl<S: Scheme> Evaluator<S> {
     /// As [`Evaluator::mul`], but no key is needed.
     pub fn mul_no_relinearize(&self, a: &Ciphertext<S>, b: &Ciphertext<S>) -> Result<Ciphertext<S>> {
         let sum = self.sum_of_products(&[(a, b)])?;
-        let parameters = self.context.parameters();
-        self.check_budget("a product", &sum.noise)?;
-        let inner = S::tensor(self.context.rlwe(), &sum.factors(), parameters.modulus().value())?;
-        let factor = S::product_factor(parameters, a.factor, b.factor, sum.limbs);
-        Ok(self.result(inner, factor, sum.noise, sum.content))
+        let state = self.growth().tensor(&sum.products)?;
+        let inner = S::tensor(self.context.rlwe(), &sum.factors(), self.context.parameters().modulus().value())?;
+        Ok(self.result(inner, state, sum.content))
     }
 
     /// Brings a product back to two parts, and drops the limbs that its noise does not need. Two parts stay as they are.
@@ -77,9 +72,7 @@ impl<S: Scheme> Evaluator<S> {
         }
         let inner = relinearize(self.context.rlwe(), &a.inner, &self.keys)?;
         self.keys.check_files()?;
-        let laws = self.context.parameters().laws();
-        let noise = a.noise.with(&laws.switches(1, a.limbs(), a.limbs()));
-        self.settled(self.result(inner, a.factor, noise, a.content()))
+        self.settled(self.result(inner, self.growth().switched(a.state()), a.content()))
     }
 
     /// `a p`, with the limbs that its noise needs.
@@ -94,12 +87,11 @@ impl<S: Scheme> Evaluator<S> {
         self.check(a)?;
         self.check_plain(p)?;
         let content = a.content().product(p.content(), self.context.parameters().degree())?;
-        let noise = sum_of_plain_products([(&a.noise, p)].into_iter());
-        self.check_budget("a product with a plaintext", &noise)?;
+        let state = self.growth().plain_product(a.state(), p.norms())?;
         let mut inner = a.inner.clone();
         let poly = p.in_ring(&self.ring(a.limbs())).into_owned();
         linear::mul_plain_assign(self.context.rlwe(), &mut inner, &rlwe::Plaintext { poly })?;
-        self.settled(self.result(inner, a.factor, noise, content))
+        self.settled(self.result(inner, state, content))
     }
 
     /// `sum a_k p_k`, of ciphertexts of one number of parts.
@@ -117,8 +109,8 @@ impl<S: Scheme> Evaluator<S> {
         pairs.iter().try_for_each(|(_, p)| self.check_plain(p))?;
         let content = self.content_of_products(pairs.iter().map(|(a, p)| (a.content(), p.content())))?;
         let lowered = pairs.iter().map(|&(a, _)| self.lowered(a, limbs)).collect::<Result<Vec<_>>>()?;
-        let noise = sum_of_plain_products(lowered.iter().zip(pairs).map(|(a, &(_, p))| (&a.noise, p)));
-        self.check_budget("a sum of products with plaintexts", &noise)?;
+        let terms: Vec<_> = lowered.iter().zip(pairs).map(|(a, (_, p))| (a.state(), p.norms())).collect();
+        let state = self.growth().sum_of_plain_products(&terms)?;
         let ring = self.ring(limbs);
         let polys: Vec<_> = pairs.iter().map(|(_, p)| p.in_ring(&ring)).collect();
         let part = |i: usize| {
@@ -126,7 +118,7 @@ impl<S: Scheme> Evaluator<S> {
             ring.inner_product(&pairs)
         };
         let inner = rlwe::Ciphertext::new((0..=operand.degree()).map(part).collect(), operand.key_id());
-        self.settled(self.result(inner, operand.factor, noise, content))
+        self.settled(self.result(inner, state, content))
     }
 
     /// `sum a_k b_k` as three parts, whatever the factors of the products.
@@ -143,13 +135,9 @@ impl<S: Scheme> Evaluator<S> {
         let (limbs, _) = self.common(operands())?;
         let lowered = pairs.iter().map(|&(a, b)| Ok([self.lowered(a, limbs)?, self.lowered(b, limbs)?]));
         let pairs: Vec<[Cow<Ciphertext<S>>; 2]> = lowered.collect::<Result<_>>()?;
-        let parameters = self.context.parameters();
-        let mut factors = pairs.iter().map(|[a, b]| S::product_factor(parameters, a.factor, b.factor, limbs));
-        let factor = factors.next().filter(|first| factors.all(|factor| factor == *first));
-        let noises = pairs.iter().map(|[a, b]| S::product_noise(parameters.laws(), &a.noise, &b.noise, limbs));
-        let noise = noises.fold(Noise::none(), |sum, noise| sum.plus(&noise));
+        let products = self.growth().products(pairs.iter().map(|pair| pair.each_ref().map(|a| a.state())));
         let content = self.content_of_products(pairs.iter().map(|[a, b]| (a.content(), b.content())))?;
-        Ok(SumOfProducts { pairs, limbs, factor, noise, content })
+        Ok(SumOfProducts { pairs, products, content })
     }
 
     /// The content of a sum of products, at least one.
@@ -177,10 +165,7 @@ impl<S: Scheme> Evaluator<S> {
 /// A sum of products that is not made yet.
 struct SumOfProducts<'a, S: Scheme> {
     pairs: Vec<[Cow<'a, Ciphertext<S>>; 2]>,
-    limbs: usize,
-    /// The factor of the sum, if all products have the same.
-    factor: Option<u64>,
-    noise: Noise,
+    products: Products,
     content: Content,
 }
 
@@ -188,20 +173,4 @@ impl<S: Scheme> SumOfProducts<'_, S> {
     fn factors(&self) -> Vec<Factors<'_>> {
         self.pairs.iter().map(|pair| pair.each_ref().map(|a| &a.inner)).collect()
     }
-}
-
-/// The noise of `sum a_k p_k` for ciphertexts of these noises.
-///
-/// Coefficients of plaintexts are taken as independent of each other: the squares of their norms add. Where plaintexts are
-/// numbers, or nearly so, noises that are not independent may add up in one coefficient: so do the products with the largest
-/// coefficients.
-pub(super) fn sum_of_plain_products<'a>(terms: impl Iterator<Item = (&'a Noise, &'a Plaintext)>) -> Noise {
-    let (mut apart, mut together) = (Noise::none(), Noise::none());
-    let mut count = 0;
-    for (noise, p) in terms {
-        apart = apart.with(&noise.scaled(p.norms().log2_norm));
-        together = together.plus(&noise.scaled(p.norms().log2_max));
-        count += 1;
-    }
-    if count == 1 { apart } else { apart.with(&together) }
 }

@@ -28,10 +28,10 @@ impl<S: Scheme> Evaluator<S> {
         self.check_exponents(a, &exponents)?;
         let images = apply_automorphisms(self.context.rlwe(), &a.inner, &exponents, &self.keys)?;
         self.keys.check_files()?;
-        let noise = self.context.parameters().laws().switches(1, a.limbs(), a.limbs()).with(&a.noise);
+        let state = self.growth().switched(a.state());
         let image = |(inner, (&k, &steps)): (_, (&u32, &isize))| match k {
             1 => a.clone(),
-            _ => self.result(inner, a.factor, noise.clone(), a.content().rotated(steps)),
+            _ => self.result(inner, state.clone(), a.content().rotated(steps)),
         };
         Ok(images.into_iter().zip(exponents.iter().zip(steps)).map(image).collect())
     }
@@ -63,18 +63,10 @@ impl<S: Scheme> Evaluator<S> {
         let each: Vec<&[u32]> = exponents.iter().map(Vec::as_slice).collect();
         let inner = sum_automorphisms_in_steps(self.context.rlwe(), &a.inner, &each, &self.keys)?;
         self.keys.check_files()?;
-        let laws = self.context.parameters().laws();
-        // All images of one noise may meet in one coefficient.
-        let noise = each.iter().fold(a.noise.clone(), |noise, exponents| {
-            let sum = noise.scaled(libm::log2(1.0 + exponents.len() as f64));
-            match exponents.iter().filter(|&&k| k != 1).count() {
-                0 => sum,
-                switches => sum.with(&laws.switches(switches, a.limbs(), a.limbs())),
-            }
-        });
-        self.check_budget("a sum of rotations", &noise)?;
+        let images = |exponents: &&[u32]| (exponents.len(), exponents.iter().filter(|&&k| k != 1).count());
+        let state = self.growth().sums_of_images(a.state(), each.iter().map(images))?;
         let content = sums.iter().copied().flatten().fold(a.content(), |content, &steps| content.rotated(steps));
-        Ok(self.result(inner, a.factor, noise, content))
+        Ok(self.result(inner, state, content))
     }
 
     /// Refuses rotations of `a` whose keys are missing or too short.
@@ -102,7 +94,6 @@ impl<S: Scheme> Evaluator<S> {
         }
         let inner = apply_automorphism(self.context.rlwe(), &a.inner, k, &self.keys)?;
         self.keys.check_files()?;
-        let switch = self.context.parameters().laws().switches(1, a.limbs(), a.limbs());
-        Ok(self.result(inner, a.factor, a.noise.with(&switch), a.content()))
+        Ok(self.result(inner, self.growth().switched(a.state()), a.content()))
     }
 }

@@ -20,10 +20,10 @@ impl<S: Scheme> Evaluator<S> {
     pub fn add(&self, a: &Ciphertext<S>, b: &Ciphertext<S>) -> Result<Ciphertext<S>> {
         let content = a.content().sum(b.content())?;
         let [a, b] = self.aligned(a, b)?;
-        let noise = a.noise.plus(&b.noise);
+        let state = self.growth().sum(a.state(), b.state());
         let mut inner = a.inner.clone();
         linear::add_assign(self.context.rlwe(), &mut inner, &b.inner)?;
-        Ok(self.result(inner, a.factor, noise, content))
+        Ok(self.result(inner, state, content))
     }
 
     /// `a - b`.
@@ -33,10 +33,10 @@ impl<S: Scheme> Evaluator<S> {
     pub fn sub(&self, a: &Ciphertext<S>, b: &Ciphertext<S>) -> Result<Ciphertext<S>> {
         let content = a.content().sum(b.content())?;
         let [a, b] = self.aligned(a, b)?;
-        let noise = a.noise.plus(&b.noise);
+        let state = self.growth().sum(a.state(), b.state());
         let mut inner = a.inner.clone();
         linear::sub_assign(self.context.rlwe(), &mut inner, &b.inner)?;
-        Ok(self.result(inner, a.factor, noise, content))
+        Ok(self.result(inner, state, content))
     }
 
     /// `-a`.
@@ -47,7 +47,7 @@ impl<S: Scheme> Evaluator<S> {
         self.check(a)?;
         let mut inner = a.inner.clone();
         linear::neg_assign(self.context.rlwe(), &mut inner);
-        Ok(self.result(inner, a.factor, a.noise.clone(), a.content()))
+        Ok(self.result(inner, a.state(), a.content()))
     }
 
     /// `a + p`.
@@ -92,8 +92,7 @@ impl<S: Scheme> Evaluator<S> {
         let modulus = self.context.parameters().modulus();
         let c = modulus.center(modulus.reduce(c.into()));
         let inner = multiple(&self.ring(a.limbs()), &a.inner, c);
-        let noise = a.noise.scaled(libm::log2(c.unsigned_abs() as f64));
-        Ok(self.result(inner, a.factor, noise, a.content()))
+        Ok(self.result(inner, self.growth().multiple(a.state(), c), a.content()))
     }
 
     /// `constant + sum c_k x_k`.
@@ -119,8 +118,7 @@ impl<S: Scheme> Evaluator<S> {
         let residues: Vec<_> = ring.moduli().zip(&rest).map(quotient).collect();
         let mut inner = a.inner.clone();
         ring.add_constant_assign(&mut inner.parts_mut()[0], &residues);
-        let noise = a.noise.with(&parameters.laws().plain_rounding(a.limbs()));
-        Ok(self.result(inner, a.factor, noise, a.content()))
+        Ok(self.result(inner, self.growth().with_addend(a.state()), a.content()))
     }
 
     fn join_plain(
@@ -136,8 +134,7 @@ impl<S: Scheme> Evaluator<S> {
         let addend = p.addend(a.factor, a.limbs()).map_or_else(made, Cow::Borrowed);
         let mut inner = a.inner.clone();
         op(self.context.rlwe(), &mut inner, &addend)?;
-        let rounding = self.context.parameters().laws().plain_rounding(a.limbs());
-        Ok(self.result(inner, a.factor, a.noise.with(&rounding), content))
+        Ok(self.result(inner, self.growth().with_addend(a.state()), content))
     }
 }
 
