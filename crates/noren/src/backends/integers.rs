@@ -30,8 +30,11 @@ use crate::graph::rows::{first_rows, rows};
 use crate::graph::shape::size;
 use crate::lowering::error::CompileError;
 use crate::lowering::kept::Kept;
-use crate::lowering::nodes::Approximations;
+use crate::lowering::nodes::{Approximations, Lowering, Output, Source};
 use crate::lowering::recording::{Recording, slots_of};
+use crate::lowering::value::View;
+use crate::schemes::integers::error::IntegerError;
+use crate::schemes::integers::model::{ModelVector, NoiseModel};
 use crate::schemes::integers::scheme::Scheme;
 use crate::schemes::integers::{self, Ciphertext, Ciphertexts, Evaluator, KeyFile, KeyRequest};
 
@@ -195,7 +198,11 @@ fn settled<S: Scheme>(
     let mut slots = slots;
     for _ in 0..MOST_ROUNDS {
         let recording = Recording::new::<i64>(graph, slots, approximations)?;
-        let parameters = requirements(graph, &recording, modulus, options.security).choose::<S>()?;
+        let requirements = requirements(graph, &recording, modulus, options.security);
+        let fits = |parameters: &integers::Parameters| is_carried::<S>(graph, &recording, approximations, parameters);
+        // Counts are enough for most graphs.
+        let counted = requirements.choose::<S>()?;
+        let parameters = if fits(&counted)? { counted } else { requirements.choose_where::<S>(&fits)? };
         if parameters.row_slots() == slots {
             return Ok((parameters, recording));
         }
@@ -203,6 +210,50 @@ fn settled<S: Scheme>(
         slots = parameters.row_slots();
     }
     Err(Error::parameter("slots", wanted, "arrays of fewer elements"))
+}
+
+/// Whether parameters leave a noise budget in every ciphertext of a graph, as its model says.
+fn is_carried<S: Scheme>(
+    graph: &Graph,
+    recording: &Recording,
+    approximations: Approximations,
+    parameters: &integers::Parameters,
+) -> Result<bool> {
+    let context = integers::Context::new(parameters.clone())?;
+    let model = NoiseModel::<S>::new(&context);
+    let refused = |error: &Error| {
+        error.downcast_ref().is_some_and(|error| matches!(error, IntegerError::NoiseExhausted { .. }))
+            || matches!(error, Error::LevelExhausted { .. })
+    };
+    match modelled(graph, recording, approximations, &model) {
+        Ok(outputs) => Ok(outputs.iter().flat_map(|output| &output.parts).all(|part| model.is_decrypted(part))),
+        Err(error) if refused(&error) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The outputs of a graph on a model.
+fn modelled<S: Scheme>(
+    graph: &Graph,
+    recording: &Recording,
+    approximations: Approximations,
+    model: &NoiseModel<S>,
+) -> Result<Vec<Output<ModelVector>>> {
+    let mut source = Modelled { model, slots: recording.slots };
+    Lowering::new(model, graph, recording.slots, approximations, &mut source).run(|_, _, _| {})
+}
+
+/// Inputs of a model of noise.
+struct Modelled<'a, S> {
+    model: &'a NoiseModel<'a, S>,
+    slots: usize,
+}
+
+impl<S: Scheme> Source<ModelVector> for Modelled<'_, S> {
+    fn view(&mut self, view: View) -> Result<Vec<ModelVector>> {
+        let fresh = self.model.fresh(self.slots, view.layout.period().min(self.slots));
+        Ok(vec![fresh; view.layout.parts(self.slots)])
+    }
 }
 
 impl<S: Scheme> Backend for Integers<S> {

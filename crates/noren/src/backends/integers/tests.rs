@@ -1,11 +1,13 @@
 //! Integers in slots: runs against the definition, and what is counted.
 
 use super::*;
+use crate::backends::bfv::BFV;
 use crate::backends::bgv::BGV;
 use crate::backends::table::Backends;
 use crate::backends::tests::{plan, run, toy};
 use crate::graph::interval::Interval;
 use crate::graph::operation::{Binary, Reduction};
+use crate::schemes::bgv::Bgv;
 
 #[test]
 fn sums_of_sums_are_counted_as_terms_of_one_another() {
@@ -320,4 +322,100 @@ fn numbers_whose_difference_may_be_a_multiple_of_the_modulus_are_not_compared() 
     let error =
         Backends::ALL.plans_of(backend, &graph, &toy("bfv")).expect_err("up to 120000 modulo 65537").to_string();
     assert!(error.contains("below the modulus of results"), "{error}");
+}
+
+/// An operation on a node.
+type Made<'a> = dyn Fn(&mut Graph, usize) -> usize + 'a;
+
+/// Matrices, masks of gathers, sums of rotations, products of sums and tabulated functions, of one input of 3 x 3 integers.
+fn of_every_kind() -> Vec<Graph> {
+    let matrix = |k: usize| (0..9).map(|i| ((i * k + 2) % 7) as f64 - 3.0).collect::<Vec<_>>();
+    let product = |graph: &mut Graph, of, k| push(graph, Operation::MatMul { of, columns: 3, matrix: matrix(k) });
+    let operations: [&Made; 5] = [
+        &|graph, x| {
+            let first = product(graph, x, 4);
+            product(graph, first, 5)
+        },
+        &|graph, x| {
+            let matrix = vec![0.0, 3.0, -3.0, 3.0, -2.0, 3.0];
+            let mapped = push(graph, Operation::MatMul { of: x, columns: 2, matrix });
+            let differ = push(graph, Operation::Binary(Binary::NotEqual, mapped, mapped));
+            let all = push(graph, Operation::Reduce(Reduction::Minimum, differ, vec![0]));
+            let one = constant(graph, 1.0);
+            let number = push(graph, Operation::Binary(Binary::Mul, all, one));
+            push(graph, Operation::MatMul { of: number, columns: 2, matrix: vec![4.0, -3.0, 3.0, 3.0] })
+        },
+        &|graph, x| {
+            let sum = push(graph, Operation::Reduce(Reduction::Sum, x, vec![0]));
+            let square = push(graph, Operation::Binary(Binary::Mul, sum, x));
+            let other = push(graph, Operation::Binary(Binary::Sub, square, x));
+            push(graph, Operation::Binary(Binary::Mul, other, sum))
+        },
+        &|graph, x| {
+            let turned = Operation::Gather { of: x, shape: vec![3, 3], positions: vec![0, 3, 6, 1, 4, 7, 2, 5, 8] };
+            let turned = push(graph, turned);
+            let mapped = product(graph, turned, 6);
+            push(graph, Operation::Binary(Binary::Add, mapped, x))
+        },
+        &|graph, x| {
+            let sign = push(graph, Operation::Unary(Unary::Sign, x));
+            push(graph, Operation::Reduce(Reduction::Product, sign, vec![1]))
+        },
+    ];
+    let made = operations.iter().map(|operation| {
+        let mut graph = Graph::default();
+        let range = Interval::new(-6.0, 7.0);
+        let input = Operation::Input { name: "x".into(), shape: vec![3, 3], element: Element::Integer, range };
+        let x = push(&mut graph, input);
+        let output = operation(&mut graph, x);
+        graph.finish(vec![output]).expect("an output");
+        graph
+    });
+    made.collect()
+}
+
+fn check_model<S: Scheme>(backend: &'static Integers<S>) {
+    let values = vec![(0..9).map(|k| f64::from(k * 5 % 14) - 6.0).collect::<Vec<_>>()];
+    for (k, graph) in of_every_kind().into_iter().enumerate() {
+        let graph = Arc::new(graph);
+        let plan =
+            Arc::new(IntegerPlan::search(backend, &graph, &toy(backend.name)).expect("parameters").swap_remove(0));
+        let seed = |byte: u8| Seed::from_bytes([byte; 32]);
+        let secret = plan.make_secret(&seed(1)).expect("a secret key");
+        let keys = plan.make_server_keys(&secret, &seed(2)).expect("keys");
+        let request = plan.encrypt(&secret, &values, seed(3)).expect("inputs");
+        let reply = Arc::clone(&plan).server(&keys).and_then(|server| server.run(&request)).expect("a reply");
+        assert_eq!(plan.decrypt(&secret, &reply).expect("outputs").values, graph.evaluate(&values).expect("values"));
+
+        let context = integers::Context::new(plan.parameters.clone()).expect("a context");
+        let Ciphertexts(found) = Ciphertexts::<S>::from_bytes(&context, &reply[0]).expect("its own bytes");
+        let model = NoiseModel::<S>::new(&context);
+        let predicted =
+            modelled(&plan.on.graph, &plan.on.recording, plan.on.approximations, &model).expect("no refusal");
+        let parts: Vec<_> = predicted.iter().flat_map(|output| &output.parts).collect();
+        assert_eq!(parts.len(), found.len());
+        for (part, ciphertext) in parts.into_iter().zip(found) {
+            let [predicted, noise] = [&part.state.noise, ciphertext.noise()].map(integers::Noise::log2_std);
+            assert_eq!((part.state.limbs, predicted), (ciphertext.limbs(), noise), "{}, graph {k}", backend.name);
+        }
+    }
+}
+
+#[test]
+fn the_model_of_noise_says_what_ciphertexts_carry() {
+    check_model(&BGV);
+    check_model(&BFV);
+}
+
+/// Where one of the bounds of [`Requirements`](integers::Requirements) is not one, parameters grow until the model finds a budget.
+#[test]
+fn parameters_that_counts_take_for_enough_and_noise_does_not_are_not_chosen() {
+    let graph = Arc::new(of_every_kind().swap_remove(1));
+    let plan = IntegerPlan::search(&BGV, &graph, &toy("bgv")).expect("parameters").swap_remove(0);
+    let (approximations, recording) = (plan.on.approximations, &plan.on.recording);
+    let requirements = requirements(&graph, recording, plan.parameters.modulus().value(), Security::None);
+    let counted = requirements.choose::<Bgv>().expect("parameters");
+    assert!(is_carried::<Bgv>(&graph, recording, approximations, &plan.parameters).expect("no refusal"));
+    assert!(!is_carried::<Bgv>(&graph, recording, approximations, &counted).expect("no refusal"));
+    assert!(plan.parameters.rlwe().log_q(plan.parameters.max_limbs()) > counted.rlwe().log_q(counted.max_limbs()));
 }
