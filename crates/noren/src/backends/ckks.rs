@@ -47,7 +47,7 @@ struct CkksPlan {
 struct CkksServer {
     plan: Arc<CkksPlan>,
     ev: ckks::Evaluator,
-    kept: Kept<f64, ckks::Factor>,
+    kept: Kept<ckks::Factor>,
 }
 
 impl CkksPlan {

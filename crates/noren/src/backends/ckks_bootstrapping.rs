@@ -77,7 +77,7 @@ pub(super) struct DeepServer {
     pub(super) plan: Arc<DeepPlan>,
     pub(super) ev: BootstrappingEvaluator,
     pub(super) switch: Option<SchemeSwitch>,
-    kept: Kept<f64, Encoded<f64, ckks::Factor>>,
+    kept: Kept<Encoded<f64, ckks::Factor>>,
 }
 
 impl DeepPlan {

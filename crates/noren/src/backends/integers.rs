@@ -87,7 +87,7 @@ impl Lanes {
 struct IntegerServer<S: 'static> {
     plan: Arc<IntegerPlan<S>>,
     ev: Evaluator<S>,
-    kept: Kept<i64, integers::Plaintext>,
+    kept: Kept<integers::Plaintext>,
 }
 
 impl<S: Scheme> IntegerPlan<S> {

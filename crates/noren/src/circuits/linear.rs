@@ -289,7 +289,16 @@ impl<T: Scalar> LinearMap<T> {
         let period = if self.repetition.is_some() { self.dimension } else { slots };
         // The factors come one by one.
         memory::ask(self.diagonals.len().saturating_mul(ev.factor_bytes(operand, period)))?;
-        let period = period.cast_signed();
+        let shifted = |diagonal: &[T], giant: isize| {
+            let mut all = Vec::with_capacity(slots);
+            diagonal.iter().for_each(|&entry| all.resize(all.len() + self.spread, entry));
+            all.resize(period, T::ZERO);
+            all.rotate_left((-giant).rem_euclid(period.cast_signed()).cast_unsigned());
+            while all.len() < slots {
+                all.extend_from_within(..period);
+            }
+            all
+        };
         let (babies, giants) = self.steps(self.baby_steps);
         let babies: Vec<isize> = babies.into_iter().collect();
         let giants = giants
@@ -297,11 +306,7 @@ impl<T: Scalar> LinearMap<T> {
             .map(|giant| {
                 let terms = babies.iter().enumerate().filter_map(|(position, baby)| {
                     let diagonal = self.diagonals.get(&(giant + baby))?;
-                    let first = (-giant).rem_euclid(period).cast_unsigned();
-                    let at = (first..period.cast_unsigned()).chain((0..period.cast_unsigned()).cycle());
-                    let entry = |j: usize| *diagonal.get(j / self.spread).unwrap_or(&T::ZERO);
-                    let shifted: Vec<T> = at.take(slots).map(entry).collect();
-                    Some(ev.encode_factor(&shifted, operand).map(|plain| (position, plain)))
+                    Some(ev.encode_factor(&shifted(diagonal, giant), operand).map(|plain| (position, plain)))
                 });
                 Ok(GiantStep { rotation: giant, terms: terms.collect::<Result<_>>()? })
             })
@@ -331,17 +336,6 @@ impl<T: Scalar> LinearMap<T> {
     /// As [`prepare`](Self::prepare) and [`PreparedMap::apply`].
     pub fn apply<E: SlotEvaluator<Scalar = T>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
         self.prepare(ev, x)?.apply(ev, x)
-    }
-
-    /// The sum over the blocks of a result.
-    ///
-    /// # Errors
-    /// Missing keys.
-    pub(crate) fn sum_of_blocks<E: SlotEvaluator>(&self, ev: &E, x: E::Ciphertext) -> Result<E::Ciphertext> {
-        match self.repetition.and_then(Repetition::sum) {
-            Some(sum) => sum.apply(ev, &x),
-            None => Ok(x),
-        }
     }
 
     /// The rotations of the baby steps and of the giant steps that have a diagonal, 0 included.
@@ -393,22 +387,29 @@ impl<F> PreparedMap<F> {
     /// level left; missing keys, all of which the error names.
     pub fn apply<E: SlotEvaluator<Factor = F>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
         self.check(ev, x)?;
-        let product = ev.sum_giant_steps(x, &self.babies, &self.giants)?;
+        let product = self.sum_of_blocks(ev, self.blocks(ev, x)?)?;
         let Some(repetition) = self.repetition else { return Ok(self.in_range(ev, x, product)) };
-        let product = match repetition.sum() {
-            Some(sum) => sum.apply(ev, &product)?,
-            None => product,
-        };
         Ok(ev.with_period(self.in_range(ev, x, product), repetition.result))
     }
 
-    /// `A x` without the sum over blocks, which [`LinearMap::sum_of_blocks`] adds: several of them may be added first. The caller
+    /// `A x` without the sum over blocks, which [`PreparedMap::sum_of_blocks`] adds: several of them may be added first. The caller
     /// knows that the vector repeats, and has its level.
     ///
     /// # Errors
     /// No level left; missing keys.
     pub(crate) fn blocks<E: SlotEvaluator<Factor = F>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
         ev.sum_giant_steps(x, &self.babies, &self.giants)
+    }
+
+    /// The sum over the blocks of a result.
+    ///
+    /// # Errors
+    /// Missing keys.
+    pub(crate) fn sum_of_blocks<E: SlotEvaluator>(&self, ev: &E, x: E::Ciphertext) -> Result<E::Ciphertext> {
+        match self.repetition.and_then(Repetition::sum) {
+            Some(sum) => sum.apply(ev, &x),
+            None => Ok(x),
+        }
     }
 
     /// Refuses vectors that the map is not for.

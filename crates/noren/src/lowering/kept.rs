@@ -1,55 +1,74 @@
 //! Matrices that a server keeps encoded, from one run to the next.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::linear::{LinearMap, PreparedMap};
+use crate::lowering::layout::Layout;
 use crate::schemes::slots::{Scalar, SlotEvaluator};
 
 /// The encoded matrices of a graph, each for the level that it was last used at: in all runs of a plan the same. Where memory does
 /// not suffice for all, none is kept.
-pub(crate) struct Kept<T, F>(Mutex<Vec<Matrix<T, F>>>);
+pub(crate) struct Kept<F>(Mutex<HashMap<Place, Encoded<F>>>);
 
 /// The encoded matrices of an evaluator.
-pub(crate) type KeptBy<E> = Kept<<E as SlotEvaluator>::Scalar, <E as SlotEvaluator>::Factor>;
+pub(crate) type KeptBy<E> = Kept<<E as SlotEvaluator>::Factor>;
 
-struct Matrix<T, F> {
-    node: usize,
+/// A matrix of a graph: all that it follows from, besides the graph and the slots.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Place {
+    /// The node whose result it gives, or brings an operand of into place.
+    pub(super) node: usize,
+    /// The layout of the operand.
+    pub(super) from: Layout,
+    pub(super) role: Role,
+}
+
+/// What a matrix of a node does.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Role {
+    /// Elements come to lie in this layout.
+    Moves(Layout),
+    /// One block of results from one block of elements of a product with the matrix of the node.
+    Multiplies { results: usize, elements: usize },
+}
+
+/// A matrix that is encoded for a level.
+struct Encoded<F> {
     level: usize,
-    map: LinearMap<T>,
     prepared: Arc<PreparedMap<F>>,
 }
 
-impl<T, F> Default for Kept<T, F> {
+impl<F> Default for Kept<F> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<T: Scalar, F> Kept<T, F> {
-    /// The matrix of a node, encoded for `x`.
+impl<F> Kept<F> {
+    /// The matrix of a place, encoded for `x`; made if it is not kept.
     ///
     /// # Errors
-    /// As [`LinearMap::prepare`].
-    pub(super) fn prepared<E>(
+    /// As [`LinearMap::prepare`], and what `map` refuses.
+    pub(super) fn prepared<T: Scalar, E>(
         &self,
-        node: usize,
+        place: &Place,
         ev: &E,
-        map: &LinearMap<T>,
         x: &E::Ciphertext,
+        map: impl FnOnce() -> Result<LinearMap<T>>,
     ) -> Result<Arc<PreparedMap<F>>>
     where
         E: SlotEvaluator<Scalar = T, Factor = F>,
     {
         let level = ev.level(x);
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it = |matrix: &Matrix<T, F>| matrix.node == node && matrix.map == *map;
-        let known =
-            lock().iter().find(|matrix| matrix.level == level && is_it(matrix)).map(|m| Arc::clone(&m.prepared));
+        let known = lock().get(place).filter(|known| known.level == level).map(|known| Arc::clone(&known.prepared));
         if let Some(prepared) = known {
             return Ok(prepared);
         }
+        let map = map()?;
         let prepared = match map.prepare(ev, x) {
             // One after the other there may be room for them.
             Err(Error::Memory(_)) => {
@@ -58,10 +77,9 @@ impl<T: Scalar, F> Kept<T, F> {
             }
             prepared => prepared?,
         };
-        let (prepared, mut all) = (Arc::new(prepared), lock());
+        let prepared = Arc::new(prepared);
         // Other levels are those of clients who send what no run needs.
-        all.retain(|matrix| !is_it(matrix));
-        all.push(Matrix { node, level, map: map.clone(), prepared: Arc::clone(&prepared) });
+        lock().insert(place.clone(), Encoded { level, prepared: Arc::clone(&prepared) });
         Ok(prepared)
     }
 

@@ -8,6 +8,7 @@ use noren_rlwe::error::Result;
 use crate::circuits::linear::LinearMap;
 use crate::circuits::trace;
 use crate::graph::interval::{Interval, sums_of_columns};
+use crate::lowering::kept::{Place, Role};
 use crate::lowering::layout::{Dimension, Fill, Layout};
 use crate::lowering::nodes::{Lowering, Shared};
 use crate::lowering::number::Number;
@@ -145,7 +146,7 @@ impl<E: Shared> Lowering<'_, E> {
         matrix: &[f64],
         bounds: Interval,
     ) -> Result<Value<E::Ciphertext>> {
-        let rows = matrix.len() / columns;
+        let (rows, layout) = (matrix.len() / columns, &x.layout);
         let size = columns.next_power_of_two();
         let last = dimension + 1 == x.layout.dimensions.len();
         let room = if spread.groups == 1 && last { self.slots / spread.stride } else { spread.within };
@@ -160,23 +161,25 @@ impl<E: Shared> Lowering<'_, E> {
         let groups = spread.parts(x.parts.len());
         // Behind the last dimension nothing is counted by blocks.
         let blocks = if last { columns.div_ceil(within) } else { size / within };
-        let maps: Vec<Vec<LinearMap<E::Scalar>>> =
-            (0..blocks).map(|h| (0..spread.groups).map(|g| map(h, g)).collect::<Result<_>>()).collect::<Result<_>>()?;
+        let prepared = |h: usize, g: usize, x: &E::Ciphertext| {
+            let role = Role::Multiplies { results: h, elements: g };
+            self.prepared(&Place { node: at, from: layout.clone(), role }, x, || map(h, g))
+        };
+        // Each once, for all groups.
+        let used = rows.div_ceil(spread.within);
+        self.side_by_side(blocks * used, |work| {
+            let (h, g) = (work / used, work % used);
+            prepared(h, g, &x.parts[groups[0][g]]).map(|_| ())
+        })?;
         let products = self.side_by_side(groups.len() * blocks, |work| {
             let (group, h) = (&groups[work / blocks], work % blocks);
-            let mut sum = None;
-            for (g, &part) in group.iter().enumerate().filter(|(g, _)| g * spread.within < rows) {
-                let x = &x.parts[part];
-                let product = self.prepared(at, &maps[h][g], x)?.blocks(self.ev, x)?;
-                sum = Some(match sum {
-                    None => product,
-                    Some(sum) => self.ev.add(&sum, &product)?,
-                });
-            }
-            let sum = sum.ok_or_else(|| self.refusal(at, "a matrix with rows"))?;
-            maps[h][0].sum_of_blocks(self.ev, sum)
+            let (first, x) = (prepared(h, 0, &x.parts[group[0]])?, |g: usize| &x.parts[group[g]]);
+            let sum = (1..used).try_fold(first.blocks(self.ev, x(0))?, |sum, g| {
+                self.ev.add(&sum, &prepared(h, g, x(g))?.blocks(self.ev, x(g))?)
+            })?;
+            first.sum_of_blocks(self.ev, sum)
         })?;
-        let mut layout = x.layout.clone();
+        let mut layout = layout.clone();
         let axis = layout.dimensions[dimension].axis;
         layout.dimensions[dimension] = Dimension { axis, length: columns, size, fill: Fill::Zeros };
         if within < spread.within {
@@ -232,17 +235,20 @@ impl<E: Shared> Lowering<'_, E> {
             );
             return Err(self.refusal(at, &needed));
         }
-        let mut diagonals: BTreeMap<usize, Vec<E::Scalar>> = BTreeMap::new();
-        let elements: Vec<Option<Vec<usize>>> = target.elements(shape.len()).collect();
-        for address in 0..dimension {
-            let Some(address_of_source) = elements[address % to].as_ref().and_then(|index| source(index)) else {
-                continue;
-            };
-            let k = (address_of_source + dimension - address) % from;
-            diagonals.entry(k).or_insert_with(|| vec![E::Scalar::ZERO; dimension])[address] = E::Scalar::ONE;
-        }
-        let map = LinearMap::from_diagonals(dimension, diagonals)?;
-        let parts = vec![self.prepared(at, &map, &x.parts[0])?.apply(self.ev, &x.parts[0])?];
+        let map = || {
+            let mut diagonals: BTreeMap<usize, Vec<E::Scalar>> = BTreeMap::new();
+            let elements: Vec<Option<Vec<usize>>> = target.elements(shape.len()).collect();
+            for address in 0..dimension {
+                let Some(address_of_source) = elements[address % to].as_ref().and_then(|index| source(index)) else {
+                    continue;
+                };
+                let k = (address_of_source + dimension - address) % from;
+                diagonals.entry(k).or_insert_with(|| vec![E::Scalar::ZERO; dimension])[address] = E::Scalar::ONE;
+            }
+            LinearMap::from_diagonals(dimension, diagonals)
+        };
+        let place = Place { node: at, from: x.layout.clone(), role: Role::Moves(target.clone()) };
+        let parts = vec![self.prepared(&place, &x.parts[0], map)?.apply(self.ev, &x.parts[0])?];
         Ok(self.made(parts, target.clone(), x.bounds.hull(Interval::point(0.0))))
     }
 }

@@ -12,7 +12,7 @@ use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
 use crate::graph::shape::size;
 use crate::lowering::decisions::Decide;
 use crate::lowering::error::CompileError;
-use crate::lowering::kept::KeptBy;
+use crate::lowering::kept::{KeptBy, Place};
 use crate::lowering::layout::{Fill, Layout};
 use crate::lowering::number::Number;
 use crate::lowering::value::{Free, Operand, Value, View};
@@ -78,7 +78,8 @@ pub(crate) struct Lowering<'a, E: SlotEvaluator> {
     consumers: Vec<Vec<usize>>,
     /// The decider of comparisons, in place of polynomials of signs.
     pub(super) decider: Option<&'a dyn Decide<E::Ciphertext>>,
-    /// The matrices that are encoded already, if they are kept.
+    /// The matrices that are encoded already, of other runs too if they are kept.
+    own: KeptBy<E>,
     kept: Option<&'a KeptBy<E>>,
     /// The part of the slack of signs that errors may fill.
     pub(super) margin: f64,
@@ -94,7 +95,8 @@ impl<'a, E: Shared> Lowering<'a, E> {
         source: &'a mut dyn Source<E::Ciphertext>,
     ) -> Self {
         let consumers = graph.consumers();
-        Self { ev, graph, slots, approximations, source, consumers, decider: None, kept: None, margin: 1.0 }
+        let own = KeptBy::<E>::default();
+        Self { ev, graph, slots, approximations, source, consumers, decider: None, own, kept: None, margin: 1.0 }
     }
 
     /// The same, whose comparisons are decided, if something decides them.
@@ -143,17 +145,14 @@ impl<'a, E: Shared> Lowering<'a, E> {
         outputs.into_iter().map(|at| self.output(at, &results)).collect()
     }
 
-    /// A matrix of a node, encoded for a vector.
+    /// A matrix, encoded for a vector.
     pub(super) fn prepared(
         &self,
-        node: usize,
-        map: &LinearMap<E::Scalar>,
+        place: &Place,
         x: &E::Ciphertext,
+        map: impl FnOnce() -> Result<LinearMap<E::Scalar>>,
     ) -> Result<Arc<PreparedMap<E::Factor>>> {
-        match self.kept {
-            Some(kept) => kept.prepared(node, self.ev, map, x),
-            None => map.prepare(self.ev, x).map(Arc::new),
-        }
+        self.kept.unwrap_or(&self.own).prepared(place, self.ev, x, map)
     }
 
     /// The result of a node, with its range told to the evaluator where every slot holds an element.
@@ -409,21 +408,17 @@ impl<'a, E: Shared> Lowering<'a, E> {
         value
     }
 
-    /// Runs `work` for each of `count` ciphertexts, side by side on the threads of the evaluator.
-    pub(super) fn side_by_side(
+    /// Runs `work` for each of `count` ciphertexts or matrices, side by side on the threads of the evaluator.
+    pub(super) fn side_by_side<T: Send>(
         &self,
         count: usize,
-        work: impl Fn(usize) -> Result<E::Ciphertext> + Sync,
-    ) -> Result<Vec<E::Ciphertext>> {
+        work: impl Fn(usize) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
         self.side_by_side_erased(count, &work)
     }
 
     /// [`Lowering::side_by_side`] for work of any type, compiled once for each evaluator.
-    fn side_by_side_erased(
-        &self,
-        count: usize,
-        work: &(dyn Fn(usize) -> Result<E::Ciphertext> + Sync),
-    ) -> Result<Vec<E::Ciphertext>> {
+    fn side_by_side_erased<T: Send>(&self, count: usize, work: &(dyn Fn(usize) -> Result<T> + Sync)) -> Result<Vec<T>> {
         match self.ev.engine() {
             Some(engine) if count > 1 => engine.map((0..count).collect(), work).into_iter().collect(),
             _ => (0..count).map(work).collect(),

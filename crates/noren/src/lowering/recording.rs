@@ -9,7 +9,6 @@ use crate::circuits::renewing::{Planned, Renewable, Renewal, Renewing};
 use crate::graph::dag::Graph;
 use crate::lowering::decisions::{Decide, Decided};
 use crate::lowering::error::CompileError;
-use crate::lowering::kept::KeptBy;
 use crate::lowering::layout::Layout;
 use crate::lowering::nodes::{Approximations, Lowering, Shared, Source};
 use crate::lowering::number::Number;
@@ -130,10 +129,7 @@ impl Run<'_> {
         done: impl Fn() -> (Counts, usize),
     ) -> Result<(Vec<NodeWork>, Vec<Layout>)> {
         let (mut steps, mut before) = (Vec::new(), (Counts::default(), 0));
-        // As on a server, which encodes a matrix once.
-        let kept = KeptBy::<E>::default();
         let lowering = Lowering::new(ev, self.graph, self.slots, self.approximations, source).with_decider(decider);
-        let lowering = lowering.with_kept(Some(&kept));
         let outputs = lowering.run(|node, parts, _| {
             let after = done();
             let depth = parts.iter().map(&depth).max().unwrap_or(0);
