@@ -9,6 +9,7 @@ use crate::lowering::nodes::{Approximations, Lowering, Source};
 use crate::lowering::recording::Recording;
 use crate::lowering::value::View;
 use crate::schemes::ckks::model::{ModelVector, NoiseModel};
+use crate::schemes::ckks::noise::Mode;
 
 /// The part of the precision that one approximation may take at first.
 pub(super) const SHARE_OF_APPROXIMATIONS: f64 = 0.5;
@@ -22,7 +23,7 @@ pub(super) const MARGIN: f64 = 0.9;
 /// The part of the slack of signs that predicted errors may fill: bounds of bootstraps differ from them by a third and more.
 pub(super) const MARGIN_OF_SLACK: f64 = 0.5;
 
-/// Runs a graph on a model, with zeros as inputs.
+/// Runs a graph on a model, without values.
 pub(super) fn predicted(
     graph: &Graph,
     model: &NoiseModel,
@@ -38,7 +39,7 @@ pub(super) fn predicted(
     Ok(Bounds { nodes, outputs: outputs.iter().map(|output| bound(&output.parts)).collect() })
 }
 
-/// Inputs of a model: given ones, or zeros. Each view of one is encrypted once: all that is computed from it has its error.
+/// Inputs of a model: given ones, or some without values. Each view of one is encrypted once: all that is computed from it has its error.
 pub(super) struct Modelled<'a> {
     model: &'a NoiseModel,
     level: usize,
@@ -48,7 +49,7 @@ pub(super) struct Modelled<'a> {
 }
 
 impl<'a> Modelled<'a> {
-    /// The inputs of nodes, or zeros, in ciphertexts of `level` with `slots` slots.
+    /// The inputs of nodes, or none, in ciphertexts of `level` with `slots` slots.
     pub(super) const fn new(
         model: &'a NoiseModel,
         level: usize,
@@ -69,10 +70,12 @@ impl Source<ModelVector> for Modelled<'_> {
             let at = nodes.iter().position(|&node| node == view.free.input);
             at.map(|at| view.pack(&inputs[at], self.slots))
         };
-        let zeros = || vec![vec![view.free.padding(); self.slots]; view.layout.parts(self.slots)];
-        let slots = self.inputs.and_then(input).unwrap_or_else(zeros);
         let encrypt = |slots: &Vec<f64>| self.model.encrypt(slots, range, self.level);
-        let vectors = slots.iter().map(encrypt).collect::<Result<Vec<_>>>()?;
+        let unknown = |_| self.model.fresh(Vec::new(), self.slots, range, self.level, Mode::Symmetric);
+        let vectors: Vec<_> = match self.inputs.and_then(input) {
+            Some(slots) => slots.iter().map(encrypt).collect::<Result<_>>()?,
+            None => (0..view.layout.parts(self.slots)).map(unknown).collect::<Result<_>>()?,
+        };
         self.encrypted.push((view, vectors.clone()));
         Ok(vectors)
     }

@@ -35,13 +35,13 @@ pub(crate) mod key_file;
 pub(crate) mod keys;
 pub(crate) mod message;
 pub(crate) mod model;
+pub(crate) mod noise;
 pub(crate) mod parameters;
 pub(crate) mod release;
 pub(crate) mod requirements;
 pub(crate) mod scale;
 pub(crate) mod wire;
 
-mod noise;
 mod slots;
 mod tail;
 

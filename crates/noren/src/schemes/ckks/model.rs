@@ -40,7 +40,7 @@ use crate::schemes::slots::{Bounds, GiantStep, Scalar, SlotEvaluator};
 /// ```
 pub struct NoiseModel {
     parameters: Parameters,
-    noise: Option<Mutex<Stream>>,
+    noise: Option<Mutex<Xof>>,
     /// How many encryptions there were: each has a name of its own.
     encryptions: AtomicU64,
 }
@@ -59,13 +59,12 @@ pub struct ModelVector {
 /// A plain operand with the estimate of an encoding.
 #[derive(Debug, Clone)]
 pub struct ModelPlaintext {
+    /// None beside vectors without values.
     values: Vec<f64>,
+    slots: usize,
     level: usize,
     estimate: Estimate,
 }
-
-/// Where the noise comes from.
-struct Stream(Xof);
 
 /// Domain separators of the names of results.
 const SUM_ROTATIONS: u64 = 0x42;
@@ -104,8 +103,8 @@ impl NoiseModel {
     /// The model of parameters without restarts of scales; with the noise of this seed, or none.
     #[must_use]
     pub fn new(parameters: Parameters, noise: Option<&Seed>) -> Self {
-        let stream = |seed: &Seed| Mutex::new(Stream(seed.xof("noise-model")));
-        Self { parameters, noise: noise.map(stream), encryptions: AtomicU64::new(0) }
+        let noise = noise.map(|seed| Mutex::new(seed.xof("noise-model")));
+        Self { parameters, noise, encryptions: AtomicU64::new(0) }
     }
 
     /// The parameters.
@@ -131,7 +130,8 @@ impl NoiseModel {
         self.fresh(Vec::new(), slots, [-1.0, 1.0], level, Mode::Public)
     }
 
-    fn fresh(
+    /// An encryption of values, or of none.
+    pub(crate) fn fresh(
         &self,
         values: Vec<f64>,
         slots: usize,
@@ -165,10 +165,7 @@ impl NoiseModel {
             return Err(Error::LevelExhausted { needed: level, left: self.parameters.max_level() });
         }
         let mut values = a.values.clone();
-        if let Some(noise) = &self.noise {
-            let mut stream = noise.lock().unwrap_or_else(PoisonError::into_inner);
-            values.iter_mut().for_each(|x| *x += deviation * stream.gaussian());
-        }
+        self.disturb(&mut values, deviation);
         let estimate = a.estimate.clone().with_bias(bound).named(mix(a.estimate.tag(), RENEWAL));
         let estimate = estimate.with_room(room(&self.parameters, level + 1, self.parameters.scale_at(level)));
         Ok(ModelVector { values, slots: a.slots, level, period: a.period, estimate })
@@ -201,6 +198,14 @@ impl NoiseModel {
         error + decoding_error(x.slots) * (x.estimate.magnitude() + error)
     }
 
+    /// Adds normal numbers of a standard deviation, if there is noise.
+    fn disturb(&self, values: &mut [f64], deviation: f64) {
+        if let Some(noise) = self.noise.as_ref().filter(|_| deviation.is_finite() && deviation > 0.0) {
+            let mut words = noise.lock().unwrap_or_else(PoisonError::into_inner);
+            values.iter_mut().for_each(|x| *x += deviation * normal(&mut words));
+        }
+    }
+
     /// The result of an operation: `before` is the estimate without what the operation adds.
     fn after(
         &self,
@@ -212,16 +217,10 @@ impl NoiseModel {
     ) -> ModelVector {
         interrupt::check();
         let scale = self.parameters.scale_at(level);
-        if let Some(noise) = &self.noise {
-            let added = (estimate.std() * estimate.std() - before.std() * before.std()).max(0.0);
-            // Half of the variance is that of real parts, and a slot is the mean of several of the full embedding.
-            let copies = self.parameters.max_slots() / operand.slots;
-            let deviation = (added / 2.0 / copies as f64).sqrt();
-            let mut stream = noise.lock().unwrap_or_else(PoisonError::into_inner);
-            if deviation.is_finite() && deviation > 0.0 {
-                values.iter_mut().for_each(|x| *x += deviation * stream.gaussian());
-            }
-        }
+        let added = (estimate.std() * estimate.std() - before.std() * before.std()).max(0.0);
+        // Half of the variance is that of real parts, and a slot is the mean of several of the full embedding.
+        let copies = self.parameters.max_slots() / operand.slots;
+        self.disturb(&mut values, (added / 2.0 / copies as f64).sqrt());
         let estimate = estimate.with_room(room(&self.parameters, level + 1, scale));
         ModelVector { values, slots: operand.slots, level, period: operand.period, estimate }
     }
@@ -256,20 +255,20 @@ impl NoiseModel {
             return Err(Error::Length { what: "values", found: values.len(), needed: format!("at most {slots}") });
         }
         f64::check(values)?;
-        let mut padded = values.to_vec();
-        padded.resize(slots, 0.0);
-        let low = padded.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = padded.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let zero = if values.len() < slots { [0.0; 2] } else { [f64::INFINITY, f64::NEG_INFINITY] };
+        let [low, high] = values.iter().fold(zero, |[low, high], &x| [low.min(x), high.max(x)]);
         let scale = self.parameters.scale_at(operand.level);
         // No coefficient is larger than the mean of the absolute values.
-        self.check_fits(padded.iter().map(|x| x.abs()).sum::<f64>() / slots as f64, operand.level + 1, scale)?;
+        self.check_fits(values.iter().map(|x| x.abs()).sum::<f64>() / slots as f64, operand.level + 1, scale)?;
         let variance = self.parameters.degree() as f64 / 12.0 / (scale.to_f64() * scale.to_f64());
         let range = Range::real(low, high);
-        let tag = padded.iter().take(256).fold(slots as u64, |tag, x| mix(tag, x.to_bits()));
+        let padded = || values.iter().copied().chain(std::iter::repeat_n(0.0, slots - values.len()));
+        let tag = padded().take(256).fold(slots as u64, |tag, x| mix(tag, x.to_bits()));
         let estimate = Estimate::exact(range, tag)
             .with_source(Nature::Plain, variance, 0)
             .with_bias(range.magnitude() * transform_error(slots));
-        Ok(ModelPlaintext { values: padded, level: operand.level, estimate })
+        let values = if operand.values.is_empty() { Vec::new() } else { padded().collect() };
+        Ok(ModelPlaintext { values, slots, level: operand.level, estimate })
     }
 
     /// Refuses a constant that overflows the modulus of `limbs` limbs at a scale, as the scheme does.
@@ -301,13 +300,11 @@ impl NoiseModel {
     }
 }
 
-impl Stream {
-    /// A standard normal number, by the transform of Box and Muller.
-    fn gaussian(&mut self) -> f64 {
-        let unit = |word: u64| ((word >> 11) as f64 + HALF) / (1u64 << 53) as f64;
-        let (radius, angle) = (unit(self.0.next_u64()), unit(self.0.next_u64()));
-        (-2.0 * libm::log(radius)).sqrt() * libm::cos(2.0 * std::f64::consts::PI * angle)
-    }
+/// A standard normal number, by the transform of Box and Muller.
+fn normal(words: &mut Xof) -> f64 {
+    let unit = |word: u64| ((word >> 11) as f64 + HALF) / (1u64 << 53) as f64;
+    let (radius, angle) = (unit(words.next_u64()), unit(words.next_u64()));
+    (-2.0 * libm::log(radius)).sqrt() * libm::cos(2.0 * std::f64::consts::PI * angle)
 }
 
 impl SlotEvaluator for NoiseModel {
@@ -595,6 +592,6 @@ fn check_slots(found: usize, needed: usize) -> Result<()> {
 }
 
 fn check_plain(a: &ModelVector, p: &ModelPlaintext) -> Result<()> {
-    check_slots(p.values.len(), a.slots)?;
+    check_slots(p.slots, a.slots)?;
     if p.level == a.level { Ok(()) } else { Err(Error::LevelMismatch { left: a.level, right: p.level }) }
 }
