@@ -8,14 +8,14 @@ use noren_math::kernels::is_fastest;
 use crate::sandbox::{Sandbox, tool};
 
 /// The room beside what the tool takes to start, in KiB.
-const ROOMS: [u64; 5] = [1 << 10, 10 << 10, 20 << 10, 36 << 10, 72 << 10];
+const ROOMS: [u64; 5] = [1 << 10, 6 << 10, 12 << 10, 20 << 10, 40 << 10];
 
 /// Rows of the table.
-const ROWS: usize = 40_000;
+const ROWS: usize = 15_000;
 
 /// Calls, each with the file that it writes.
 const CALLS: [(&str, &str); 10] = [
-    ("keygen --out new --program mean --params real.params --rows 40000 --columns a,b,c,d", "new/secret.key"),
+    ("keygen --out new --program mean --params real.params --rows 15000 --columns a,b,c,d", "new/secret.key"),
     ("keygen --out new --tfhe TOY_2_2", "new/secret.key"),
     ("encrypt --key real/public.key table.csv -o out.ct", "out.ct"),
     ("encrypt --key whole/public.key table.csv -o out.ct", "out.ct"),
@@ -52,7 +52,7 @@ fn verbs_with_little_memory_are_done_or_refused() {
     sandbox.parameters("real.params", 12);
     sandbox.integers("whole.params", 12, 65537, 3);
     let call = |call: &str| sandbox.done(&call.split(' ').collect::<Vec<_>>());
-    call("keygen --out real --program mean --params real.params --rows 40000 --columns a,b,c,d");
+    call("keygen --out real --program mean --params real.params --rows 15000 --columns a,b,c,d");
     call("keygen --out whole --integers whole.params");
     call("keygen --out bits --tfhe TOY_2_2");
     call("encrypt --key real/public.key table.csv -o real.ct");

@@ -293,8 +293,12 @@ fn describe(node: &Node) -> String {
 /// Parts into which an interval is cut to bound a polynomial.
 const PARTS: usize = 64;
 
-/// Where a polynomial lies on an interval: of a parabola its ends and its vertex, of others the hull of Horner's scheme with
-/// intervals about the middle of each of 64 parts.
+/// The most coefficients of polynomials that are shifted to the middles of parts, in time that is their square.
+const MOST_SHIFTED: usize = 1 << 10;
+
+/// Where a polynomial lies on an interval: of a parabola its ends and its vertex, of others the hull over 64 parts. In each it is
+/// Taylor's series about the middle with intervals; of more than 1024 coefficients, that series' first two terms, the second with
+/// the interval of the derivative.
 pub fn polynomial_range(coefficients: &[f64], of: Interval) -> Interval {
     if let &[c, b, a] = coefficients {
         let value = |x: f64| (a * x + b) * x + c;
@@ -304,8 +308,16 @@ pub fn polynomial_range(coefficients: &[f64], of: Interval) -> Interval {
     let width = (of.high - of.low) / PARTS as f64;
     let part = |k: usize| {
         let middle = of.low + width * (k as f64 + 0.5);
-        let shifted = shifted(coefficients, middle);
         let offset = Interval::new(-width / 2.0, width / 2.0);
+        if coefficients.len() > MOST_SHIFTED {
+            let value = coefficients.iter().rev().fold(0.0, |sum, c| sum * middle + c);
+            let within = Interval::point(middle).plus(offset);
+            let derivative = coefficients.iter().enumerate().skip(1).rev();
+            let slope = derivative
+                .fold(Interval::point(0.0), |sum, (e, c)| sum.times(within).plus(Interval::point(e as f64 * c)));
+            return Interval::point(value).plus(slope.times(offset));
+        }
+        let shifted = shifted(coefficients, middle);
         let powers = shifted.iter().enumerate();
         powers.fold(Interval::point(0.0), |sum, (e, &c)| {
             sum.plus(offset.power(u32::try_from(e).unwrap_or(u32::MAX)).times(Interval::point(c)))
@@ -330,4 +342,29 @@ fn shifted(coefficients: &[f64], by: f64) -> Vec<f64> {
         }
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn polynomials_lie_in_their_range_which_is_not_much_wider() {
+        for count in [2, 3, 17, MOST_SHIFTED, MOST_SHIFTED + 1, 5000] {
+            let coefficients: Vec<f64> =
+                (0..count).map(|k| ((k * k) % 7) as f64 / (k + 1) as f64 - 0.3 / (k + 1) as f64).collect();
+            let of = Interval::new(-0.9, 0.8);
+            let range = polynomial_range(&coefficients, of);
+            let value = |x: f64| coefficients.iter().rev().fold(0.0, |sum, c| sum * x + c);
+            let values: Vec<f64> =
+                (0..=1000).map(|k| value(of.low + (of.high - of.low) * f64::from(k) / 1000.0)).collect();
+            let found = Interval::of(&values);
+            assert!(
+                range.low <= found.low + 1e-12 && found.high <= range.high + 1e-12,
+                "{count}: {range:?}, {found:?}"
+            );
+            let width = found.high - found.low;
+            assert!(range.high - range.low <= 1.5 * width, "{count}: {range:?}, {found:?}");
+        }
+    }
 }
