@@ -61,6 +61,7 @@ fn numbers(client: &Party, ring: &Parameters) -> Result<(f64, u64), Failure> {
         parameters: ring.rlwe().clone(),
         usage: CircuitUsage::default(),
         limbs: vec![limbs],
+        key_limbs: Vec::new(),
         width: ring.max_slots(),
         inputs: 1,
         results: 0,

@@ -23,7 +23,7 @@ use crate::backends::parcel::single;
 use crate::backends::slots::{OnSlots, evaluates, in_pool};
 use crate::circuits::recorder::CircuitUsage;
 use crate::cost::price::{Party, Price};
-use crate::cost::slots::Slots;
+use crate::cost::slots::{SlotDraft, Slots};
 use crate::graph::dag::Graph;
 use crate::graph::operation::{Binary, Element, Operation, Unary};
 use crate::graph::rows::{first_rows, rows};
@@ -62,6 +62,8 @@ struct IntegerPlan<S: 'static> {
     lanes: Lanes,
     /// The work of each lane.
     on: OnSlots,
+    /// The keys of the function, each for the limbs that it is used at.
+    keys: KeyRequest,
 }
 
 /// The contents of the two rows of slots: the same, or each a half of the rows of a function that
@@ -91,16 +93,6 @@ struct IntegerServer<S: 'static> {
 }
 
 impl<S: Scheme> IntegerPlan<S> {
-    /// The keys of the function.
-    fn request(&self) -> KeyRequest {
-        let usage = &self.on.recording.usage;
-        KeyRequest {
-            relinearization: usage.relinearization.is_some(),
-            rotations: usage.rotations.keys().copied().collect(),
-            ..KeyRequest::default()
-        }
-    }
-
     /// Parameters that carry all operations, modulo a prime that holds all results: those of the smallest ring with few slots, and
     /// of the smallest whose rows hold the largest array.
     ///
@@ -130,13 +122,14 @@ impl<S: Scheme> IntegerPlan<S> {
         for (lanes, lane) in halves.into_iter().chain([(Lanes::Alike, Arc::clone(graph))]) {
             let wanted = slots_of(&lane);
             for slots in [LEAST_SLOTS, wanted] {
-                let (parameters, recording) = match settled::<S>(&lane, slots, approximations, modulus, options) {
-                    Ok(settled) => settled,
-                    Err(error) => {
-                        refused = Some(error);
-                        continue;
-                    }
-                };
+                let Settled { parameters, recording, keys } =
+                    match settled::<S>(&lane, slots, approximations, modulus, options) {
+                        Ok(settled) => settled,
+                        Err(error) => {
+                            refused = Some(error);
+                            continue;
+                        }
+                    };
                 // Halves of what a row has room for would be in as many ciphertexts.
                 let is_half_empty = lanes != Lanes::Alike && wanted < parameters.row_slots();
                 if is_half_empty || found.iter().any(|plan| plan.parameters.degree() == parameters.degree()) {
@@ -144,7 +137,7 @@ impl<S: Scheme> IntegerPlan<S> {
                 }
                 let on = OnSlots::new(Arc::clone(&lane), approximations, recording);
                 let (graph, decoding) = (Arc::clone(graph), decoding.clone());
-                found.push(Self { backend, graph, parameters, decoding, lanes, on });
+                found.push(Self { backend, graph, parameters, decoding, lanes, on, keys });
             }
         }
         match (found.is_empty(), refused) {
@@ -186,6 +179,13 @@ fn halves(graph: &Graph) -> Option<(usize, Arc<Graph>)> {
     Some((count, Arc::new(first_rows(graph, count)?)))
 }
 
+/// Parameters for a graph, with a recording in their slots and the keys of a run.
+struct Settled {
+    parameters: integers::Parameters,
+    recording: Recording,
+    keys: KeyRequest,
+}
+
 /// The smallest parameters for a graph in ciphertexts of at least this many slots.
 fn settled<S: Scheme>(
     graph: &Graph,
@@ -193,18 +193,25 @@ fn settled<S: Scheme>(
     approximations: Approximations,
     modulus: u64,
     options: &Options,
-) -> Result<(integers::Parameters, Recording)> {
+) -> Result<Settled> {
     let wanted = slots;
     let mut slots = slots;
     for _ in 0..MOST_ROUNDS {
         let recording = Recording::new::<i64>(graph, slots, approximations)?;
         let requirements = requirements(graph, &recording, modulus, options.security);
-        let fits = |parameters: &integers::Parameters| is_carried::<S>(graph, &recording, approximations, parameters);
+        let keys = |parameters: &integers::Parameters| carried::<S>(graph, &recording, approximations, parameters);
         // Counts are enough for most graphs.
         let counted = requirements.choose::<S>()?;
-        let parameters = if fits(&counted)? { counted } else { requirements.choose_where::<S>(&fits)? };
-        if parameters.row_slots() == slots {
-            return Ok((parameters, recording));
+        let (parameters, keys) = match keys(&counted)? {
+            Some(keys) => (counted, Some(keys)),
+            None => {
+                let parameters = requirements.choose_where::<S>(&|parameters| Ok(keys(parameters)?.is_some()))?;
+                let keys = keys(&parameters)?;
+                (parameters, keys)
+            }
+        };
+        if let Some(keys) = keys.filter(|_| parameters.row_slots() == slots) {
+            return Ok(Settled { parameters, recording, keys });
         }
         // A vector is a row, whatever is in it.
         slots = parameters.row_slots();
@@ -212,13 +219,13 @@ fn settled<S: Scheme>(
     Err(Error::parameter("slots", wanted, "arrays of fewer elements"))
 }
 
-/// Whether parameters leave a noise budget in every ciphertext of a graph, as its model says.
-fn is_carried<S: Scheme>(
+/// The keys of a run of a graph, if parameters leave a noise budget in each of its ciphertexts, as its model says.
+fn carried<S: Scheme>(
     graph: &Graph,
     recording: &Recording,
     approximations: Approximations,
     parameters: &integers::Parameters,
-) -> Result<bool> {
+) -> Result<Option<KeyRequest>> {
     let context = integers::Context::new(parameters.clone())?;
     let model = NoiseModel::<S>::new(&context);
     let refused = |error: &Error| {
@@ -226,8 +233,11 @@ fn is_carried<S: Scheme>(
             || matches!(error, Error::LevelExhausted { .. })
     };
     match modelled(graph, recording, approximations, &model) {
-        Ok(outputs) => Ok(outputs.iter().flat_map(|output| &output.parts).all(|part| model.is_decrypted(part))),
-        Err(error) if refused(&error) => Ok(false),
+        Ok(outputs) => {
+            let is_decrypted = outputs.iter().flat_map(|output| &output.parts).all(|part| model.is_decrypted(part));
+            Ok(is_decrypted.then(|| model.needs()))
+        }
+        Err(error) if refused(&error) => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -296,9 +306,11 @@ impl<S: Scheme> Backend for Integers<S> {
         };
         let approximations = Approximations::modulo(parameters.modulus().value());
         let recording = Recording::new::<i64>(&lane, record.slots, approximations)?;
+        let keys = carried::<S>(&lane, &recording, approximations, &parameters)?;
+        let keys = keys.ok_or_else(|| Error::parameter("parameters", "too small", "those with a noise budget left"))?;
         let on = OnSlots::new(lane, approximations, recording);
         let (graph, decoding) = (Arc::clone(graph), Decoding::new(graph));
-        Ok(Arc::new(IntegerPlan { backend: self, graph, parameters, decoding, lanes, on }))
+        Ok(Arc::new(IntegerPlan { backend: self, graph, parameters, decoding, lanes, on, keys }))
     }
 }
 
@@ -328,7 +340,9 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
         let requirements = requirements(&self.on.graph, &self.on.recording, modulus, security);
         let limbs = requirements.limbs_by_depth::<S>(&self.parameters);
         let draft = self.on.draft(self.backend.slots, self.parameters.rlwe(), limbs);
-        draft.price(client, server)
+        let relinearization = self.keys.limbs.filter(|_| self.keys.relinearization);
+        let key_limbs = self.keys.rotations_at.iter().map(|&(_, limbs)| limbs).chain(relinearization).collect();
+        SlotDraft { key_limbs, ..draft }.price(client, server)
     }
 
     fn outline(&self, _: Option<&Bounds>) -> Result<Outline> {
@@ -362,7 +376,7 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
 
     fn make_server_keys(&self, secret: &SecretKey, seed: &Seed) -> Result<ServerKeys> {
         let KeyFile { context, key } = secret.get::<KeyFile<RlweSecret>>(0)?;
-        let key = context.evaluation_keys(key, seed.clone(), &self.request(), None)?;
+        let key = context.evaluation_keys(key, seed.clone(), &self.keys, None)?;
         Ok(ServerKeys::of(vec![part(KeyFile { context: context.clone(), key })]))
     }
 
@@ -389,7 +403,7 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
 
     fn server(self: Arc<Self>, keys: &ServerKeys) -> Result<Box<dyn Running>> {
         let KeyFile { context, key } = keys.get::<KeyFile<EvaluationKeys>>(0)?;
-        key.check_request(&context.automorphisms_of(&self.request())?)?;
+        key.check_request(&context.automorphisms_of(&self.keys)?)?;
         let ev = Evaluator::new(context, Arc::new(key.clone()))?;
         Ok(Box::new(IntegerServer { plan: self, ev, kept: Kept::default() }))
     }

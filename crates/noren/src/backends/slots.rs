@@ -6,7 +6,7 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::parameters::Parameters;
 
 use crate::backends::backend::{Bounds, Outcome, Outline, Record, Step};
-use crate::cost::slots::{SlotDraft, Slots};
+use crate::cost::slots::{SlotDraft, Slots, limbs_at};
 use crate::graph::dag::Graph;
 use crate::graph::operation::{Binary, Element, Operation, Reduction};
 use crate::lowering::decisions::Decide;
@@ -61,11 +61,15 @@ impl OnSlots {
     /// A recorded graph, for its price.
     pub(super) fn draft(&self, slots: Slots, parameters: &Parameters, limbs: Vec<usize>) -> SlotDraft {
         let recording = &self.recording;
+        let usage = recording.usage.clone();
+        let depths = usage.relinearization.into_iter().chain(usage.rotations.values().copied());
+        let key_limbs = depths.map(|depth| limbs_at(&limbs, depth)).collect();
         SlotDraft {
             slots,
             parameters: parameters.clone(),
-            usage: recording.usage.clone(),
+            usage,
             limbs,
+            key_limbs,
             width: recording.slots,
             inputs: recording.ciphertexts(),
             results: recording.layouts.iter().map(|layout| layout.parts(recording.slots)).sum(),

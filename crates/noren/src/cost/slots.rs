@@ -30,6 +30,8 @@ pub struct SlotDraft {
     pub usage: CircuitUsage,
     /// The limbs of ciphertexts at each depth; deeper ones have those of the last.
     pub limbs: Vec<usize>,
+    /// The limbs of each evaluation key.
+    pub key_limbs: Vec<usize>,
     /// The slots of a ciphertext of reals.
     pub width: usize,
     /// The ciphertexts that the client encrypts.
@@ -70,18 +72,12 @@ impl SlotDraft {
     /// The bytes of all evaluation keys in memory.
     #[must_use]
     pub fn key_bytes(&self, meter: &RingMeter) -> u64 {
-        self.key_limbs().map(|limbs| meter.key_bytes(limbs)).sum()
+        self.key_limbs.iter().map(|&limbs| meter.key_bytes(limbs)).sum()
     }
 
     /// The limbs at a depth.
     fn limbs_at(&self, depth: usize) -> usize {
-        self.limbs.get(depth).or(self.limbs.last()).copied().unwrap_or(1)
-    }
-
-    /// The limbs of each evaluation key.
-    fn key_limbs(&self) -> impl Iterator<Item = usize> {
-        let depths = self.usage.relinearization.into_iter().chain(self.usage.rotations.values().copied());
-        depths.map(|depth| self.limbs_at(depth))
+        limbs_at(&self.limbs, depth)
     }
 
     /// The bytes of a row in memory.
@@ -97,7 +93,7 @@ impl SlotDraft {
     fn price_client(&self, client: &Party, price: &mut Price) -> Result<()> {
         let meter = client.meter(&self.parameters)?;
         let [first, last] = [self.limbs_at(0), self.limbs_at(self.usage.depth)];
-        let keys: Work = self.key_limbs().map(|limbs| meter.switching_key(limbs)).sum();
+        let keys: Work = self.key_limbs.iter().map(|&limbs| meter.switching_key(limbs)).sum();
         let keys = keys + meter.key_pair(self.parameters.max_limbs());
         let (encode, decrypt) = match self.slots {
             Slots::Reals => (meter.embed(self.width, first), meter.decrypt_embedded(self.width, last)),
@@ -112,10 +108,10 @@ impl SlotDraft {
         let digits = |limbs: usize| limbs.div_ceil(self.parameters.max_limbs().div_ceil(self.parameters.dnum().max(1)));
         let key_bits = |limbs: usize| digits(limbs) as f64 * (self.parameters.log_q(limbs) + special);
         let degree = self.parameters.degree() as f64;
-        price.key_bytes = self.key_limbs().map(|limbs| (key_bits(limbs) * degree / 8.0) as u64).sum();
+        price.key_bytes = self.key_limbs.iter().map(|&limbs| (key_bits(limbs) * degree / 8.0) as u64).sum();
         price.input_bytes = self.inputs as u64 * self.packed(1, first);
         price.result_bytes = self.results as u64 * self.packed(2, last);
-        let largest = self.key_limbs().map(|limbs| meter.key_bytes(limbs)).max().unwrap_or_default();
+        let largest = self.key_limbs.iter().map(|&limbs| meter.key_bytes(limbs)).max().unwrap_or_default();
         price.client_memory = largest + self.message_memory();
         Ok(())
     }
@@ -184,6 +180,11 @@ impl SlotDraft {
         price.server_memory = PROCESS_BYTES + rows * TABLE_ROWS * self.row_bytes() + keys + factors + held;
         Ok(())
     }
+}
+
+/// The limbs at a depth, of those at each depth.
+pub(crate) fn limbs_at(limbs: &[usize], depth: usize) -> usize {
+    limbs.get(depth).or(limbs.last()).copied().unwrap_or(1)
 }
 
 /// An operation in words.

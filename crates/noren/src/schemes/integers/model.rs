@@ -1,6 +1,8 @@
 //! BGV and BFV without ciphertexts: the noise, limbs and factors that ciphertexts would have.
 
 use std::borrow::Borrow;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use noren_rlwe::error::{Error, Result};
 
@@ -9,6 +11,7 @@ use crate::schemes::integers::encoder::Encoder;
 use crate::schemes::integers::encryption::READ_BUDGET;
 use crate::schemes::integers::evaluator::first;
 use crate::schemes::integers::growth::{GiantTerms, Growth, State};
+use crate::schemes::integers::keys::KeyRequest;
 use crate::schemes::integers::noise::Mode;
 use crate::schemes::integers::parameters::Parameters;
 use crate::schemes::integers::plaintext::Norms;
@@ -24,6 +27,14 @@ pub(crate) struct NoiseModel<'a, S> {
     context: &'a Context,
     parameters: &'a Parameters,
     growth: Growth<'a, S>,
+    needs: Mutex<Needs>,
+}
+
+/// The most limbs at which each key was needed.
+#[derive(Debug, Default)]
+struct Needs {
+    relinearization: Option<usize>,
+    rotations: BTreeMap<isize, usize>,
 }
 
 /// A vector of slots without values.
@@ -44,7 +55,7 @@ impl ModelVector {
 impl<'a, S: Scheme> NoiseModel<'a, S> {
     pub(crate) fn new(context: &'a Context) -> Self {
         let parameters = context.parameters();
-        Self { context, parameters, growth: Growth::new(parameters) }
+        Self { context, parameters, growth: Growth::new(parameters), needs: Mutex::default() }
     }
 
     /// An encryption with the secret key, of `slots` slots.
@@ -57,6 +68,37 @@ impl<'a, S: Scheme> NoiseModel<'a, S> {
     /// Whether a decryption is right but with the probability of a failure.
     pub(crate) fn is_decrypted(&self, a: &ModelVector) -> bool {
         self.parameters.laws().budget(&a.state.noise) >= READ_BUDGET
+    }
+
+    /// The keys that everything so far has needed, each for as many limbs.
+    pub(crate) fn needs(&self) -> KeyRequest {
+        let needs = self.lock();
+        KeyRequest {
+            relinearization: needs.relinearization.is_some(),
+            limbs: needs.relinearization,
+            rotations_at: needs.rotations.iter().map(|(&steps, &limbs)| (steps, limbs)).collect(),
+            ..KeyRequest::default()
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Needs> {
+        self.needs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a rotation by these steps moves anything, for which there is a key then.
+    fn moves(&self, steps: isize, limbs: usize) -> bool {
+        if steps.unsigned_abs().is_multiple_of(self.parameters.row_slots()) {
+            return false;
+        }
+        let mut needs = self.lock();
+        let most = needs.rotations.entry(steps).or_insert(limbs);
+        *most = limbs.max(*most);
+        true
+    }
+
+    fn relinearizes(&self, limbs: usize) {
+        let mut needs = self.lock();
+        needs.relinearization = needs.relinearization.max(Some(limbs));
     }
 
     fn settled(&self, a: &ModelVector, state: State) -> ModelVector {
@@ -145,6 +187,7 @@ impl<S: Scheme> SlotEvaluator for NoiseModel<'_, S> {
             self.growth.products(pairs.iter().map(|(a, b)| [a.state.clone(), b.state.clone()]))
         };
         let sum = products(pairs);
+        self.relinearizes(sum.limbs);
         let state = if sum.alike {
             self.growth.relinearized(&sum)?
         } else {
@@ -171,7 +214,8 @@ impl<S: Scheme> SlotEvaluator for NoiseModel<'_, S> {
     }
 
     fn rotate(&self, a: &ModelVector, steps: isize) -> Result<ModelVector> {
-        let state = if steps == 0 { a.state.clone() } else { self.growth.switched(a.state.clone()) };
+        let moves = self.moves(steps, a.state.limbs);
+        let state = if moves { self.growth.switched(a.state.clone()) } else { a.state.clone() };
         Ok(ModelVector { state, ..*a })
     }
 
@@ -184,7 +228,8 @@ impl<S: Scheme> SlotEvaluator for NoiseModel<'_, S> {
     }
 
     fn sum_rotations_in_turn(&self, a: &ModelVector, sums: &[&[isize]]) -> Result<ModelVector> {
-        let images = |steps: &&[isize]| (steps.len(), steps.iter().filter(|&&steps| steps != 0).count());
+        let limbs = a.state.limbs;
+        let images = |steps: &&[isize]| (steps.len(), steps.iter().filter(|&&steps| self.moves(steps, limbs)).count());
         Ok(ModelVector { state: self.growth.sums_of_images(a.state.clone(), sums.iter().map(images))?, ..*a })
     }
 
@@ -195,9 +240,11 @@ impl<S: Scheme> SlotEvaluator for NoiseModel<'_, S> {
         giants: &[GiantStep<F>],
     ) -> Result<ModelVector> {
         first("giant steps", giants)?;
+        let moves = |steps: isize| self.moves(steps, a.state.limbs);
+        let babies: Vec<bool> = babies.iter().map(|&baby| moves(baby)).collect();
         let terms = |giant: &GiantStep<F>| GiantTerms {
-            moves: giant.rotation != 0,
-            terms: giant.terms.iter().map(|(baby, factor)| (babies[*baby] != 0, *factor.borrow())).collect(),
+            moves: moves(giant.rotation),
+            terms: giant.terms.iter().map(|(baby, factor)| (babies[*baby], *factor.borrow())).collect(),
         };
         let giants: Vec<_> = giants.iter().map(terms).collect();
         let sum = self.growth.giant_steps(a.state.clone(), &giants)?;
