@@ -66,6 +66,8 @@ pub enum Operation {
     WeightedSum {
         /// The number of ciphertexts.
         terms: usize,
+        /// How many of them come from above the deepest. In CKKS weights take up what scales differ.
+        lowered: usize,
     },
     /// The encoding of a plain vector.
     Encoding,
@@ -298,10 +300,14 @@ impl<T> Recorder<T> {
 
     /// The same of operands that a level is used for.
     fn multiplied<'a>(&self, operands: impl Iterator<Item = &'a Blank> + Clone) -> Result<Shape> {
-        let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
-        terms.before = operands.clone().map(|operand| operand.shape.terms).fold(terms.before, f64::max);
-        drop(terms);
+        self.count_terms(operands.clone());
         self.joined(operands)
+    }
+
+    /// Counts what is added up in operands that a level is used for.
+    fn count_terms<'a>(&self, operands: impl Iterator<Item = &'a Blank>) {
+        let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        terms.before = operands.map(|operand| operand.shape.terms).fold(terms.before, f64::max);
     }
 
     /// Counts the lowering of a vector to a depth.
@@ -409,14 +415,15 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     }
 
     fn mul_scalar(&self, a: &Blank, _c: T) -> Result<Blank> {
-        let shape = self.multiplied([a].into_iter())?;
-        self.record(shape.depth, Operation::WeightedSum { terms: 1 });
-        Ok(self.deeper(shape, shape.depth + 1, 1.0))
+        self.weighted_sum(&[(a, T::ONE)], T::ZERO)
     }
 
     fn weighted_sum(&self, terms: &[(&Blank, T)], _constant: T) -> Result<Blank> {
-        let deepest = self.multiplied(terms.iter().map(|(x, _)| *x))?;
-        self.record(deepest.depth, Operation::WeightedSum { terms: terms.len() });
+        let operands = terms.iter().map(|(x, _)| *x);
+        self.count_terms(operands.clone());
+        let deepest = deepest(operands.clone())?;
+        let lowered = operands.filter(|x| x.shape.depth < deepest.depth).count();
+        self.record(deepest.depth, Operation::WeightedSum { terms: terms.len(), lowered });
         Ok(self.deeper(deepest, deepest.depth + 1, terms.len() as f64))
     }
 

@@ -197,7 +197,7 @@ impl RingMeter {
             // To the limbs and the scale of a deeper ciphertext; BFV has one set of limbs.
             Operation::Alignment if scaled => Work::default(),
             Operation::Alignment => self.call(2.0, 4 * limbs, 4 * limbs) + self.rescale(limbs),
-            Operation::WeightedSum { terms } => {
+            Operation::WeightedSum { terms, .. } => {
                 rescale(self.call(2.0 * terms as f64, (2 + 2 * terms) * limbs, 4 * terms * limbs))
             }
             // By the schemes, whose encodings differ.

@@ -162,7 +162,13 @@ impl SlotDraft {
                     factors += (count * rows * factor_words * size_of::<u64>()) as u64;
                 }
                 _ => {
-                    let work = meter.operation(operation, limbs, factor_words, self.slots == Slots::ScaledResidues);
+                    let work_of = |operation| {
+                        meter.operation(operation, limbs, factor_words, self.slots == Slots::ScaledResidues)
+                    };
+                    let mut work = work_of(operation);
+                    if let (Operation::WeightedSum { lowered, .. }, Slots::Residues) = (operation, self.slots) {
+                        work += work_of(Operation::Alignment) * lowered as f64;
+                    }
                     let times = count as f64;
                     price.add_part(describe(operation), times, server.seconds(&work)? * times);
                 }
