@@ -294,10 +294,10 @@ fn describe(node: &Node) -> String {
 const PARTS: usize = 64;
 
 /// The most coefficients of polynomials that are shifted to the middles of parts, in time that is their square.
-const MOST_SHIFTED: usize = 1 << 10;
+const MOST_SHIFTED: usize = 1 << 8;
 
 /// Where a polynomial lies on an interval: of a parabola its ends and its vertex, of others the hull over 64 parts. In each it is
-/// Taylor's series about the middle with intervals; of more than 1024 coefficients, that series' first two terms, the second with
+/// Taylor's series about the middle with intervals; of more than 256 coefficients, that series' first two terms, the second with
 /// the interval of the derivative.
 pub fn polynomial_range(coefficients: &[f64], of: Interval) -> Interval {
     if let &[c, b, a] = coefficients {
@@ -317,10 +317,16 @@ pub fn polynomial_range(coefficients: &[f64], of: Interval) -> Interval {
                 .fold(Interval::point(0.0), |sum, (e, c)| sum.times(within).plus(Interval::point(e as f64 * c)));
             return Interval::point(value).plus(slope.times(offset));
         }
-        let shifted = shifted(coefficients, middle);
-        let powers = shifted.iter().enumerate();
-        powers.fold(Interval::point(0.0), |sum, (e, &c)| {
-            sum.plus(offset.power(u32::try_from(e).unwrap_or(u32::MAX)).times(Interval::point(c)))
+        let mut power = 1.0;
+        shifted(coefficients, middle).iter().enumerate().fold(Interval::point(0.0), |sum, (e, &c)| {
+            let low = match e {
+                0 => 1.0,
+                e if e % 2 == 0 => 0.0,
+                _ => -power,
+            };
+            let term = Interval::new(low, power).times(Interval::point(c));
+            power *= width / 2.0;
+            sum.plus(term)
         })
     };
     (1..PARTS).fold(part(0), |hull, k| hull.hull(part(k)))
