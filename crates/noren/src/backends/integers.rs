@@ -199,19 +199,18 @@ fn settled<S: Scheme>(
     for _ in 0..MOST_ROUNDS {
         let recording = Recording::new::<i64>(graph, slots, approximations)?;
         let requirements = requirements(graph, &recording, modulus, options.security);
-        let keys = |parameters: &integers::Parameters| carried::<S>(graph, &recording, approximations, parameters);
-        // Counts are enough for most graphs.
-        let counted = requirements.choose::<S>()?;
-        let (parameters, keys) = match keys(&counted)? {
-            Some(keys) => (counted, Some(keys)),
-            None => {
-                let parameters = requirements.choose_where::<S>(&|parameters| Ok(keys(parameters)?.is_some()))?;
-                let keys = keys(&parameters)?;
-                (parameters, keys)
+        let mut parameters = requirements.choose::<S>()?;
+        if parameters.row_slots() == slots {
+            let keys = |parameters: &_| carried::<S>(graph, &recording, approximations, parameters);
+            let mut found = keys(&parameters)?;
+            // Counts are enough for most graphs.
+            if found.is_none() {
+                parameters = requirements.choose_where::<S>(&|parameters| Ok(keys(parameters)?.is_some()))?;
+                found = keys(&parameters)?;
             }
-        };
-        if let Some(keys) = keys.filter(|_| parameters.row_slots() == slots) {
-            return Ok(Settled { parameters, recording, keys });
+            if let Some(keys) = found.filter(|_| parameters.row_slots() == slots) {
+                return Ok(Settled { parameters, recording, keys });
+            }
         }
         // A vector is a row, whatever is in it.
         slots = parameters.row_slots();
