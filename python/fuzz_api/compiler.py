@@ -77,14 +77,15 @@ CHOICES: dict[str, Step] = {
 }
 # What single numbers have too.
 NUMBERS = ("add", "sub", "mul", "scale", "shift", "tanh", "abs", "maximum", "where", "equal", "bits", "sign")
-# What a refusal of a random function may say: several maxima one after the other take more levels than there are, and
-# integers grow beyond their widest types.
+# What a refusal of a random function may say: several maxima one after the other take more levels than there are,
+# integers grow beyond their widest types, and real numbers beyond those that are bootstrapped.
 LIMITS = (
     "the nearest that is possible",
     "the smallest that is possible",
     "a much larger one",
     "levels, one after the other",
     "use smaller ranges",
+    "to be bootstrapped: narrow the ranges",
     "int64",
 )
 # A lookup is of two encrypted numbers, and its results are residues.
