@@ -9,6 +9,7 @@ use noren::ckks::{Ciphertext, CkksError, Decryptor, Encryptor, ParametersSpec, R
 use noren::error::cause;
 use noren::schemes::error::SlotError;
 use noren::schemes::range::Range;
+use noren::schemes::slots::SlotEvaluator;
 use noren::wire::{Form, Object};
 use noren::{Complex64, Error};
 use world::{World, real, seed, toy, uniform, worst};
@@ -66,6 +67,21 @@ fn what_wrapped_stays_refused_however_small_it_becomes() {
 
 fn small_of(world: &World) -> Ciphertext {
     world.evaluator.mul_const(&encrypt(world, &[0.0, 0.0]), Complex64::ONE).expect("a level")
+}
+
+/// The modulus that the product has before its rescaling holds it as well as the one after.
+#[test]
+fn a_product_with_a_plaintext_that_is_known_to_fit_has_a_bound() {
+    let world = World::new(ParametersSpec { log_q: vec![42, 40], ..toy() }, 1, &[]);
+    let ev = &world.evaluator;
+    let x = encrypt(&world, &[0.9, -0.1]);
+    let p = ev.encode_for(&[1.5, 3.0], &x).expect("two slots");
+    let product = ev.mul_plain(&x, &p).expect("a level");
+    // Up to 2.7, of which the modulus of 42 bits holds 2 at the scale 2^40.
+    assert_eq!(product.error_bound(), f64::INFINITY);
+    let known = product.with_magnitude(1.6);
+    let found = decryptor(&world).decrypt_real(&known).expect("it fits");
+    assert!(worst(&real(&found), &real(&[1.35, -0.3])) <= known.error_bound() && known.error_bound() < 1e-6);
 }
 
 #[test]

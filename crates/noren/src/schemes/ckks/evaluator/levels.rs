@@ -9,7 +9,7 @@ use noren_rlwe::linear;
 use crate::schemes::ckks::content::Content;
 use crate::schemes::ckks::encryption::Ciphertext;
 use crate::schemes::ckks::error::CkksError;
-use crate::schemes::ckks::estimate::mix;
+use crate::schemes::ckks::estimate::{Estimate, mix};
 use crate::schemes::ckks::evaluator::{Evaluator, check_levels};
 use crate::schemes::ckks::noise;
 use crate::schemes::ckks::scale::Scale;
@@ -99,9 +99,21 @@ impl Evaluator {
     }
 
     /// [`Evaluator::rescale`] of a result that is not needed otherwise.
-    pub(super) fn rescaled(&self, a: Ciphertext) -> Result<Ciphertext> {
+    fn rescaled(&self, a: Ciphertext) -> Result<Ciphertext> {
+        let estimate = a.estimate().clone().settled();
+        self.divided(a, estimate)
+    }
+
+    /// The same of a product that nobody saw: its modulus holds the message if that of the result does, of which a smaller bound
+    /// may be known yet.
+    pub(super) fn divided_product(&self, a: Ciphertext) -> Result<Ciphertext> {
+        let estimate = a.estimate().clone();
+        self.divided(a, estimate)
+    }
+
+    fn divided(&self, a: Ciphertext, estimate: Estimate) -> Result<Ciphertext> {
         let scale = a.scale().div_u64(self.context.parameters().prime(a.level()));
-        let estimate = noise::rescaled(a.estimate().clone().settled(), self.context.parameters().rlwe(), &scale);
+        let estimate = noise::rescaled(estimate, self.context.parameters().rlwe(), &scale);
         let content = Content::slot_by_slot(a.content(), [], estimate);
         Ok(self.result(linear::rescale(self.context.rlwe(), a.into_inner())?, scale, content))
     }

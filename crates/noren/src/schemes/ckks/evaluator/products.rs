@@ -120,7 +120,7 @@ impl Evaluator {
     pub fn dot_plain(&self, pairs: &[(&Ciphertext, &Plaintext)]) -> Result<Ciphertext> {
         let (operand, _) = first("products of a sum", pairs)?;
         check_levels(1, operand.level())?;
-        self.rescaled(self.sum_of_plain_products(pairs)?)
+        self.divided_product(self.sum_of_plain_products(pairs)?)
     }
 
     fn sum_of_plain_products(&self, pairs: &[(&Ciphertext, &Plaintext)]) -> Result<Ciphertext> {
