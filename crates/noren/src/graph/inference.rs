@@ -308,8 +308,8 @@ pub fn polynomial_range(coefficients: &[f64], of: Interval) -> Interval {
     let width = (of.high - of.low) / PARTS as f64;
     let part = |k: usize| {
         let middle = of.low + width * (k as f64 + 0.5);
-        let offset = Interval::new(-width / 2.0, width / 2.0);
         if coefficients.len() > MOST_SHIFTED {
+            let offset = Interval::new(-width / 2.0, width / 2.0);
             let value = coefficients.iter().rev().fold(0.0, |sum, c| sum * middle + c);
             let within = Interval::point(middle).plus(offset);
             let derivative = coefficients.iter().enumerate().skip(1).rev();

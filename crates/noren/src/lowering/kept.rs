@@ -26,7 +26,7 @@ pub(super) struct Place {
     pub(super) role: Role,
 }
 
-/// What a matrix of a node does.
+/// The use of a matrix by a node.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Role {
     /// Elements come to lie in this layout.

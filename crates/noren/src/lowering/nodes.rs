@@ -78,7 +78,7 @@ pub(crate) struct Lowering<'a, E: SlotEvaluator> {
     consumers: Vec<Vec<usize>>,
     /// The decider of comparisons, in place of polynomials of signs.
     pub(super) decider: Option<&'a dyn Decide<E::Ciphertext>>,
-    /// The matrices that are encoded already, of other runs too if they are kept.
+    /// The matrices that this run has encoded, where none are kept from one run to the next.
     own: KeptBy<E>,
     kept: Option<&'a KeptBy<E>>,
     /// The part of the slack of signs that errors may fill.

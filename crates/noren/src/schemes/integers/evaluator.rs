@@ -83,7 +83,7 @@ impl<S: Scheme> Evaluator<S> {
         self.context.check(&p.parameters, "the plaintext")
     }
 
-    /// What operations do to noise, limbs and factors.
+    /// The growth of noise by operations with these parameters.
     fn growth(&self) -> Growth<'_, S> {
         Growth::new(self.context.parameters())
     }

@@ -1,5 +1,5 @@
-//! The operations on ciphertexts as far as their noise, limbs and factors go: what the evaluator promises, and what its model in
-//! clear is.
+//! The operations on ciphertexts as far as their noise, limbs and factors go: those of results of the evaluator, and of its model in
+//! clear.
 
 use std::marker::PhantomData;
 
@@ -13,7 +13,7 @@ use crate::schemes::integers::parameters::Parameters;
 use crate::schemes::integers::plaintext::Norms;
 use crate::schemes::integers::scheme::{Scheme, depth, relinearized};
 
-/// What is known of a ciphertext besides its content.
+/// The limbs, the plaintext factor and the noise of a ciphertext.
 #[derive(Debug, Clone)]
 pub(crate) struct State {
     pub(crate) limbs: usize,
@@ -134,16 +134,20 @@ impl<'a, S: Scheme> Growth<'a, S> {
     }
 
     pub(super) fn aligned(&self, a: State, to: Alignment) -> State {
-        let modulus = self.parameters.modulus();
-        let factor = modulus.mul(a.factor, modulus.reduce(to.multiplier.into()));
+        let factor = self.multiplied_factor(a.factor, to.multiplier);
         self.lowered(State { factor, ..self.multiple(a, to.multiplier) }, to.limbs)
+    }
+
+    /// The factor that takes up a multiplier.
+    pub(super) fn multiplied_factor(&self, factor: u64, multiplier: i64) -> u64 {
+        let modulus = self.parameters.modulus();
+        modulus.mul(factor, modulus.reduce(multiplier.into()))
     }
 
     /// The sum of two, which are aligned before.
     pub(super) fn sum(&self, a: State, b: State) -> State {
         let [to_a, to_b] = self.alignment(&a, &b);
-        let (a, b) = (self.aligned(a, to_a), self.aligned(b, to_b));
-        State { noise: a.noise.plus(&b.noise), ..a }
+        sum_of_aligned(self.aligned(a, to_a), &self.aligned(b, to_b))
     }
 
     /// With a plaintext added.
@@ -246,6 +250,11 @@ impl<'a, S: Scheme> Growth<'a, S> {
         let sum = State { noise, ..a };
         Ok(if self.limbs_to_keep(&sum) < limbs { self.lowered(sum, limbs - 1) } else { sum })
     }
+}
+
+/// The sum of two of the same limbs and factor.
+pub(super) fn sum_of_aligned(a: State, b: &State) -> State {
+    State { noise: a.noise.plus(&b.noise), ..a }
 }
 
 /// The noise of `sum a_k p_k` for ciphertexts of these noises.

@@ -96,6 +96,7 @@ impl<'a, S: Scheme> NoiseModel<'a, S> {
         true
     }
 
+    /// Notes a relinearisation at these limbs.
     fn relinearizes(&self, limbs: usize) {
         let mut needs = self.lock();
         needs.relinearization = needs.relinearization.max(Some(limbs));

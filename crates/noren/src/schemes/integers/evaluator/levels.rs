@@ -76,8 +76,7 @@ impl<S: Scheme> Evaluator<S> {
         if multiplier == 1 {
             return self.lowered(a, limbs);
         }
-        let modulus = self.context.parameters().modulus();
-        let factor = modulus.mul(a.factor, modulus.reduce(multiplier.into()));
+        let factor = self.growth().multiplied_factor(a.factor, multiplier);
         let multiple = self.mul_scalar(a, multiplier)?.with_factor(factor);
         Ok(Cow::Owned(self.lowered(&multiple, limbs)?.into_owned()))
     }

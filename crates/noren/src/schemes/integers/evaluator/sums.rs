@@ -9,6 +9,7 @@ use noren_rlwe::linear;
 
 use crate::schemes::integers::encryption::{Ciphertext, scaled};
 use crate::schemes::integers::evaluator::{Evaluator, first};
+use crate::schemes::integers::growth::sum_of_aligned;
 use crate::schemes::integers::plaintext::Plaintext;
 use crate::schemes::integers::scheme::Scheme;
 
@@ -20,7 +21,7 @@ impl<S: Scheme> Evaluator<S> {
     pub fn add(&self, a: &Ciphertext<S>, b: &Ciphertext<S>) -> Result<Ciphertext<S>> {
         let content = a.content().sum(b.content())?;
         let [a, b] = self.aligned(a, b)?;
-        let state = self.growth().sum(a.state(), b.state());
+        let state = sum_of_aligned(a.state(), &b.state());
         let mut inner = a.inner.clone();
         linear::add_assign(self.context.rlwe(), &mut inner, &b.inner)?;
         Ok(self.result(inner, state, content))
@@ -33,7 +34,7 @@ impl<S: Scheme> Evaluator<S> {
     pub fn sub(&self, a: &Ciphertext<S>, b: &Ciphertext<S>) -> Result<Ciphertext<S>> {
         let content = a.content().sum(b.content())?;
         let [a, b] = self.aligned(a, b)?;
-        let state = self.growth().sum(a.state(), b.state());
+        let state = sum_of_aligned(a.state(), &b.state());
         let mut inner = a.inner.clone();
         linear::sub_assign(self.context.rlwe(), &mut inner, &b.inner)?;
         Ok(self.result(inner, state, content))
