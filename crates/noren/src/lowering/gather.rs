@@ -40,9 +40,6 @@ impl<E: Shared> Lowering<'_, E> {
             return Ok(Operand::Value(renamed.into()));
         }
         let value = self.copied(&value)?;
-        if value.parts.len() > 1 {
-            return Err(self.refusal(at, "results of this size keep their order: apply it to the input"));
-        }
         let target = self.suited(at);
         let layout = value.layout.clone();
         let mut source = |index: &[usize]| {

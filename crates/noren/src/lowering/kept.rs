@@ -29,8 +29,8 @@ pub(super) struct Place {
 /// The use of a matrix by a node.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Role {
-    /// Elements come to lie in this layout.
-    Moves(Layout),
+    /// Elements of one ciphertext of the operand come to lie in one of a result with this layout.
+    Moves { target: Layout, result: usize, part: usize },
     /// One block of results from one block of elements of a product with the matrix of the node.
     Multiplies { results: usize, elements: usize },
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use noren_math::machine::memory;
 use noren_rlwe::error::Result;
 
 use crate::circuits::linear::LinearMap;
@@ -15,6 +16,9 @@ use crate::lowering::number::Number;
 use crate::lowering::reduce::{Spread, without};
 use crate::lowering::value::{Value, in_parts};
 use crate::schemes::slots::Scalar;
+
+/// The diagonals of all matrices that bring elements into another order.
+const MOST_MOVES: usize = 1 << 14;
 
 impl<E: Shared> Lowering<'_, E> {
     /// `sum_c x[.., c] matrix[c][k]`.
@@ -55,7 +59,7 @@ impl<E: Shared> Lowering<'_, E> {
             let shape = row_shape(x, axis, rows);
             let inner = (0..shape.len()).filter(|&other| other != axis).chain([axis]).collect::<Vec<_>>();
             let target = Layout::of_axes(&shape, &inner, Fill::Zeros);
-            if target == x.layout || target.parts(self.slots) > 1 {
+            if target == x.layout {
                 return Err(self.refusal(at, "use a table with fewer rows, whose ciphertexts hold whole columns"));
             }
             let moved = self.moved(at, x, &target, &shape)?;
@@ -206,7 +210,7 @@ impl<E: Shared> Lowering<'_, E> {
         self.with_plain(true, x, layout, &shape, &values)
     }
 
-    /// The same elements in another layout, in one ciphertext each; one level.
+    /// The same elements in another layout; one level.
     pub(super) fn moved(
         &self,
         at: usize,
@@ -227,28 +231,43 @@ impl<E: Shared> Lowering<'_, E> {
         source: &mut dyn FnMut(&[usize]) -> Option<usize>,
     ) -> Result<Value<E::Ciphertext>> {
         let (from, to) = (x.layout.period(), target.period());
-        let dimension = from.max(to);
-        if dimension > self.slots {
-            let needed = format!(
-                "arrays whose elements change places in at most {} elements, padded to powers of two: apply it to the input",
-                self.slots
-            );
+        let dimension = from.max(to).min(self.slots);
+        // By ciphertext of the result, ciphertext of the operand, and diagonal: the slots of the result.
+        let mut moves: BTreeMap<(usize, usize), BTreeMap<usize, Vec<usize>>> = BTreeMap::new();
+        let elements: Vec<Option<Vec<usize>>> = target.elements(shape.len()).collect();
+        for address in 0..to.max(dimension) {
+            let Some(place) = elements[address % to].as_ref().and_then(|index| source(index)) else { continue };
+            let slot = address % self.slots;
+            let diagonal = (place % self.slots + dimension - slot) % from.min(self.slots);
+            let diagonals = moves.entry((address / self.slots, place / self.slots)).or_default();
+            diagonals.entry(diagonal).or_default().push(slot);
+        }
+        let count: usize = moves.values().map(BTreeMap::len).sum();
+        if count > MOST_MOVES {
+            let needed =
+                format!("elements that move by at most {MOST_MOVES} distances, found {count}: apply it to the input");
             return Err(self.refusal(at, &needed));
         }
-        let map = || {
-            let mut diagonals: BTreeMap<usize, Vec<E::Scalar>> = BTreeMap::new();
-            let elements: Vec<Option<Vec<usize>>> = target.elements(shape.len()).collect();
-            for address in 0..dimension {
-                let Some(address_of_source) = elements[address % to].as_ref().and_then(|index| source(index)) else {
-                    continue;
+        let nothing = BTreeMap::new();
+        let parts = self.side_by_side(target.parts(self.slots), |result| {
+            let map = |diagonals: &BTreeMap<usize, Vec<usize>>| {
+                memory::ask_for::<E::Scalar>(diagonals.len().saturating_mul(dimension))?;
+                let diagonal = |(&k, slots): (&usize, &Vec<usize>)| {
+                    let mut diagonal = vec![E::Scalar::ZERO; dimension];
+                    slots.iter().for_each(|&slot| diagonal[slot] = E::Scalar::ONE);
+                    (k, diagonal)
                 };
-                let k = (address_of_source + dimension - address) % from;
-                diagonals.entry(k).or_insert_with(|| vec![E::Scalar::ZERO; dimension])[address] = E::Scalar::ONE;
-            }
-            LinearMap::from_diagonals(dimension, diagonals)
-        };
-        let place = Place { node: at, from: x.layout.clone(), role: Role::Moves(target.clone()) };
-        let parts = vec![self.prepared(&place, &x.parts[0], map)?.apply(self.ev, &x.parts[0])?];
+                LinearMap::from_diagonals(dimension, diagonals.iter().map(diagonal).collect())
+            };
+            let moved = |part: usize, diagonals: &BTreeMap<usize, Vec<usize>>| {
+                let role = Role::Moves { target: target.clone(), result, part };
+                let place = Place { node: at, from: x.layout.clone(), role };
+                self.prepared(&place, &x.parts[part], || map(diagonals))?.apply(self.ev, &x.parts[part])
+            };
+            let mut of = moves.range((result, 0)..(result + 1, 0)).map(|(&(_, part), diagonals)| (part, diagonals));
+            let (part, diagonals) = of.next().unwrap_or((0, &nothing));
+            of.try_fold(moved(part, diagonals)?, |sum, (part, diagonals)| self.ev.add(&sum, &moved(part, diagonals)?))
+        })?;
         Ok(self.made(parts, target.clone(), x.bounds.hull(Interval::point(0.0))))
     }
 }

@@ -259,27 +259,32 @@ fn inputs_are_brought_beside_each_other() {
 
 #[test]
 fn elements_are_gathered_in_any_order() {
-    let mut built = Built::new();
-    let x = built.input(&[3, 4], -1.0, 1.0);
-    let squares = built.binary(Binary::Mul, x, x);
-    let transposed = (0..12).map(|i| i % 3 * 4 + i / 3).collect();
-    let gathers: Vec<(Vec<usize>, Vec<i64>)> = vec![
-        (vec![4, 3], transposed),
-        (vec![12], (0..12).collect()),
-        (vec![4], vec![4, 5, 6, 7]),
-        (vec![3], vec![1, 5, 9]),
-        (vec![2, 2], vec![5, 6, 9, 10]),
-        (vec![5], vec![11, -1, 0, 3, 3]),
-        (vec![2, 3], vec![0, 4, 8, 0, 4, 8]),
-    ];
-    let mut outputs = Vec::new();
-    for (shape, positions) in gathers {
-        let of = built.push(Operation::Gather { of: squares, shape: shape.clone(), positions: positions.clone() });
-        let of_input = built.push(Operation::Gather { of: x, shape, positions });
-        let product = built.binary(Binary::Mul, of, of_input);
-        outputs.extend([of, of_input, product]);
+    for slots in SLOTS {
+        let mut built = Built::new();
+        let x = built.input(&[3, 4], -1.0, 1.0);
+        let squares = built.binary(Binary::Mul, x, x);
+        let transposed = (0..12).map(|i| i % 3 * 4 + i / 3).collect();
+        let gathers: Vec<(Vec<usize>, Vec<i64>)> = vec![
+            (vec![4, 3], transposed),
+            (vec![12], (0..12).collect()),
+            (vec![12], (0..12).rev().collect()),
+            (vec![4], vec![4, 5, 6, 7]),
+            (vec![3], vec![1, 5, 9]),
+            (vec![2, 2], vec![5, 6, 9, 10]),
+            (vec![5], vec![11, -1, 0, 3, 3]),
+            (vec![2, 3], vec![0, 4, 8, 0, 4, 8]),
+            (vec![3, 7], (0..21).map(|i| if i % 5 == 4 { -1 } else { i * 7 % 12 }).collect()),
+            (vec![11], [vec![-1; 8], vec![2, 3, 2]].concat()),
+        ];
+        let mut outputs = Vec::new();
+        for (shape, positions) in gathers {
+            let of = built.push(Operation::Gather { of: squares, shape: shape.clone(), positions: positions.clone() });
+            let of_input = built.push(Operation::Gather { of: x, shape, positions });
+            let product = built.binary(Binary::Mul, of, of_input);
+            outputs.extend([of, of_input, product]);
+        }
+        check(built, &outputs, slots, 1e-9);
     }
-    check(built, &outputs, 64, 1e-9);
 }
 
 #[test]
@@ -488,7 +493,7 @@ fn results_are_right_or_refused() {
             }
         }
     }
-    assert!(refused < count / 2, "{refused} of {count} refused");
+    assert!(refused < count / 100, "{refused} of {count} refused");
 }
 
 /// Elements of one axis lie in a ciphertext, whatever lies beside them: sums leave garbage there, and padding holds zeros.
