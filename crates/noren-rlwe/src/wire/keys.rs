@@ -298,6 +298,8 @@ impl EvaluationKeys {
                 keys.galois.insert(element, key);
             }
         }
+        // Keys are read once, as they are made once.
+        context.ring().engine().release();
         Ok(keys)
     }
 
