@@ -247,7 +247,7 @@ impl Parameters {
     ///
     /// # Errors
     /// [`Error::Parameters`] unless there are as many primes as the shape says, at least 1 of each kind is used, and each digit has one.
-    pub(crate) fn gadget_of(&self, shape: KeyShape) -> Result<Gadget> {
+    pub fn gadget_of(&self, shape: KeyShape) -> Result<Gadget> {
         let (special, limbs) = (self.p().len(), self.max_limbs());
         let digits = shape.limbs.min(MAX_DIGITS);
         let fits = (1..=limbs).contains(&shape.limbs)

@@ -1,5 +1,6 @@
 //! How long a bootstrap takes: counts of transforms, conversions and words, times what they take on a machine.
 
+use noren_ring::gadget::Gadget;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::shape::KeyShape;
 
@@ -68,7 +69,7 @@ struct Counts<'a> {
 impl Counts<'_> {
     fn matrices(&self, direction: Direction) -> Result<f64> {
         let parameters = self.parameters;
-        let meter = self.meter(rotation_shape(parameters, direction)?.0);
+        let meter = self.meter(rotation_shape(parameters, direction)?);
         let mut time = 0.0;
         // A matrix of no layers is a number.
         for place in places(parameters, direction).into_iter().filter(|place| place.group.layers > 0) {
@@ -87,7 +88,7 @@ impl Counts<'_> {
     fn raise(&self) -> Result<f64> {
         let parameters = self.parameters;
         // One digit of one limb, which reaches all limbs on the way back.
-        let one = self.meter(KeyShape { limbs: 1, special: 1, digits: 1 });
+        let one = self.meter((KeyShape { limbs: 1, special: 1, digits: 1 }, Gadget::new(&[1.0], 1, 1)?));
         let (there, back) = (self.switch(&one, 1)?, self.switch(&one, parameters.max_level() + 1)?);
         let all = self.switch(&self.usual()?, parameters.max_level() + 1)?.costs;
         Ok(there.whole() + back.whole() + projection(parameters).cost(&all))
@@ -111,13 +112,14 @@ impl Counts<'_> {
         Ok(whole(slots)? + parts * part + whole(reduced)?)
     }
 
-    fn meter(&self, shape: KeyShape) -> RingMeter {
-        RingMeter::of(self.parameters.spec().log_n, shape, self.party.machine.caches, self.party.threads)
+    fn meter(&self, (shape, gadget): (KeyShape, Gadget)) -> RingMeter {
+        let Party { machine, threads } = self.party;
+        RingMeter::of(self.parameters.spec().log_n, shape.special, gadget, machine.caches, *threads)
     }
 
     /// That of keys of the usual shape.
     fn usual(&self) -> Result<RingMeter> {
-        Ok(self.meter(rotation_shape(self.parameters, Direction::CoeffToSlot)?.0))
+        Ok(self.meter(rotation_shape(self.parameters, Direction::CoeffToSlot)?))
     }
 
     fn switch(&self, meter: &RingMeter, limbs: usize) -> Result<Switch> {

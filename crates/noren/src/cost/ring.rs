@@ -1,5 +1,6 @@
 //! The work of operations on samples of ring learning with errors: counts from the shape of the parameters.
 
+use noren_ring::gadget::Gadget;
 use noren_rlwe::error::Result;
 use noren_rlwe::key_class::KeyClass;
 use noren_rlwe::parameters::Parameters;
@@ -26,9 +27,7 @@ use crate::cost::work::{Caches, Residence, Unit, Work};
 pub struct RingMeter {
     log_n: u32,
     special: usize,
-    digit: usize,
-    /// The limbs that are cut into digits.
-    cut: usize,
+    gadget: Gadget,
     caches: Caches,
     resident: f64,
     threads: usize,
@@ -77,13 +76,17 @@ impl RingMeter {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn shaped(parameters: &Parameters, shape: KeyShape, caches: Caches, threads: usize) -> Result<Self> {
-        Ok(Self::of(parameters.log_n()?, shape, caches, threads))
+        // Without special primes there are no keys, whose digits are counted.
+        let gadget = match shape.special {
+            0 => Gadget::new(&vec![1.0; shape.limbs], 0, 1)?,
+            _ => parameters.gadget_of(shape)?,
+        };
+        Ok(Self::of(parameters.log_n()?, shape.special, gadget, caches, threads))
     }
 
-    /// The meter of a ring of degree `2^log_n`.
-    pub(crate) fn of(log_n: u32, shape: KeyShape, caches: Caches, threads: usize) -> Self {
-        let KeyShape { limbs: cut, special, digits } = shape;
-        Self { log_n, special, digit: cut.div_ceil(digits.max(1)).max(1), cut, caches, resident: 0.0, threads }
+    /// The meter of a ring of degree `2^log_n`, with this many special primes.
+    pub(crate) const fn of(log_n: u32, special: usize, gadget: Gadget, caches: Caches, threads: usize) -> Self {
+        Self { log_n, special, gadget, caches, resident: 0.0, threads }
     }
 
     /// The same meter for operations of a circuit that works on `bytes` bytes of keys and factors, in turn.
@@ -368,9 +371,9 @@ impl RingMeter {
         (self.key_rows(limbs) as u64) << (self.log_n + 3)
     }
 
-    fn digits(&self, limbs: usize) -> Vec<usize> {
-        let cut = limbs.min(self.cut);
-        (0..cut).step_by(self.digit).map(|start| self.digit.min(cut - start)).collect()
+    /// The limbs of each digit of a ciphertext.
+    pub(crate) fn digits(&self, limbs: usize) -> Vec<usize> {
+        self.gadget.digits_at(limbs).into_iter().map(|digit| digit.len()).collect()
     }
 
     fn all(&self, limbs: usize) -> usize {

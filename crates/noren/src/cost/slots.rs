@@ -105,8 +105,7 @@ impl SlotDraft {
 
         // A key travels with the seed of one half of it, and so does a ciphertext that the secret key encrypted.
         let special = self.parameters.log_p();
-        let digits = |limbs: usize| limbs.div_ceil(self.parameters.max_limbs().div_ceil(self.parameters.dnum().max(1)));
-        let key_bits = |limbs: usize| digits(limbs) as f64 * (self.parameters.log_q(limbs) + special);
+        let key_bits = |limbs: usize| meter.digits(limbs).len() as f64 * (self.parameters.log_q(limbs) + special);
         let degree = self.parameters.degree() as f64;
         price.key_bytes = self.key_limbs.iter().map(|&limbs| (key_bits(limbs) * degree / 8.0) as u64).sum();
         price.input_bytes = self.inputs as u64 * self.packed(1, first);
