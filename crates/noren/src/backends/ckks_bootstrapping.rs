@@ -31,8 +31,9 @@ use crate::bootstrapping::{
 };
 use crate::circuits::recorder::CircuitUsage;
 use crate::circuits::renewing::{Encoded, Renewing};
+use crate::cost::price::PROCESS_BYTES;
 use crate::cost::price::{Left, Party, Price};
-use crate::cost::slots::{PROCESS_BYTES, SlotDraft, Slots};
+use crate::cost::slots::{SlotDraft, Slots};
 use crate::cost::work::Work;
 use crate::graph::dag::Graph;
 use crate::lowering::decisions::Decide;

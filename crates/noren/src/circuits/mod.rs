@@ -10,12 +10,13 @@
 //! | [`power`] | a whole power of every slot | `ceil(log2(exponent))` |
 //! | [`product`] | products over rotations | `ceil(log2(factors))` |
 //! | [`approx`] | any smooth function, through a polynomial | as its polynomial |
-//! | [`recorder`] | no result: what a circuit needs and costs | |
+//! | [`recorder`], [`lifetimes`] | no result: what a circuit needs and costs, and what it holds | |
 //! | [`renewing`] | any of these, with bootstraps where levels run out | |
 
 pub mod approx;
 pub(crate) mod basis;
 mod grid;
+pub mod lifetimes;
 pub mod linear;
 pub mod matrix;
 mod paterson_stockmeyer;

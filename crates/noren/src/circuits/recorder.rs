@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use noren_ring::interrupt;
 use noren_rlwe::error::{Error, Result};
 
+use crate::circuits::lifetimes::Lifetimes;
 use crate::schemes::slots::{Bounds, GiantStep, Scalar, SlotEvaluator};
 
 /// An evaluator whose ciphertexts hold nothing but a level, and which writes down what is asked of it.
@@ -30,7 +31,7 @@ use crate::schemes::slots::{Bounds, GiantStep, Scalar, SlotEvaluator};
 #[derive(Debug, Default)]
 pub struct Recorder<T = f64> {
     usage: Mutex<CircuitUsage>,
-    held: Arc<Mutex<Tally>>,
+    held: Arc<Mutex<Held>>,
     terms: Mutex<Terms>,
     scalar: PhantomData<fn() -> T>,
 }
@@ -51,8 +52,8 @@ pub struct CircuitUsage {
     pub counts: Counts,
     /// How often the circuit does each operation, by the depth of its operands: what a cost model prices.
     pub operations: BTreeMap<(usize, Operation), usize>,
-    /// The ciphertexts that are held when they are most, inputs included, by their depths.
-    pub held: BTreeMap<usize, usize>,
+    /// The ciphertexts that are held at the same time, inputs included.
+    pub held: Lifetimes,
 }
 
 /// An operation of a [`SlotEvaluator`], with the sizes that its cost depends on.
@@ -156,25 +157,37 @@ impl Default for Terms {
     }
 }
 
-/// The ciphertexts that are held, by their depths.
+/// The ciphertexts that are held, and how many there were.
 #[derive(Debug, Default)]
-struct Tally {
-    now: BTreeMap<usize, usize>,
-    most: BTreeMap<usize, usize>,
-    /// The sums of both: circuits may have any number of depths.
-    all_now: usize,
-    all_most: usize,
+struct Held {
+    lifetimes: Lifetimes,
+    count: u32,
 }
 
-/// A ciphertext that is held: its place in a tally.
+/// A ciphertext that is held, by its number.
 #[derive(Debug)]
 struct HeldCiphertext {
-    tally: Arc<Mutex<Tally>>,
+    held: Arc<Mutex<Held>>,
     depth: usize,
+    number: u32,
 }
 
 /// The most levels that a recorded circuit may use.
 const LEVELS: usize = 1 << 20;
+
+impl Operation {
+    /// The pairs of polynomials that are held besides operands and result: without special primes, and with them.
+    const fn pairs(self) -> [usize; 2] {
+        match self {
+            Self::Sum | Self::Encoding | Self::FactorEncoding => [0, 0],
+            Self::Alignment | Self::WeightedSum { .. } | Self::PlainProducts { .. } => [1, 0],
+            // Three products, the sums of the switch, and those divided.
+            Self::Products { .. } => [2, 1],
+            Self::Rotations { .. } | Self::RotationSums { .. } => [1, 1],
+            Self::GiantSteps { babies, .. } => [1, babies + 2],
+        }
+    }
+}
 
 impl CircuitUsage {
     /// The usage of two circuits that run on the same inputs.
@@ -194,7 +207,8 @@ impl CircuitUsage {
         for (&operation, &count) in &other.operations {
             *self.operations.entry(operation).or_default() += count;
         }
-        if other.held.values().sum::<usize>() > self.held.values().sum() {
+        let rows = |held: &Lifetimes| held.most_rows(|_| 1, 0, 1);
+        if rows(&other.held) > rows(&self.held) {
             self.held.clone_from(&other.held);
         }
         self
@@ -202,33 +216,31 @@ impl CircuitUsage {
 }
 
 impl HeldCiphertext {
-    fn new(tally: &Arc<Mutex<Tally>>, depth: usize) -> Self {
-        let mut counts = tally.lock().unwrap_or_else(PoisonError::into_inner);
-        *counts.now.entry(depth).or_default() += 1;
-        counts.all_now += 1;
-        if counts.all_now > counts.all_most {
-            counts.all_most = counts.all_now;
-            counts.most = counts.now.clone();
-        }
-        drop(counts);
-        Self { tally: Arc::clone(tally), depth }
+    fn new(held: &Arc<Mutex<Held>>, depth: usize) -> Self {
+        let mut all = lock(held);
+        let number = all.count;
+        all.count += 1;
+        all.lifetimes.make(depth);
+        drop(all);
+        Self { held: Arc::clone(held), depth, number }
     }
 }
 
 impl Clone for HeldCiphertext {
     fn clone(&self) -> Self {
-        Self::new(&self.tally, self.depth)
+        Self::new(&self.held, self.depth)
     }
 }
 
 impl Drop for HeldCiphertext {
     fn drop(&mut self) {
-        let mut counts = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
-        counts.all_now -= 1;
-        if let Some(count) = counts.now.get_mut(&self.depth) {
-            *count -= 1;
-        }
+        lock(&self.held).lifetimes.dropped(self.number);
     }
+}
+
+/// A poisoned record is still a record: the panic that poisoned it is reported elsewhere.
+fn lock<T>(record: &Mutex<T>) -> MutexGuard<'_, T> {
+    record.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Recorder {
@@ -256,17 +268,17 @@ impl<T> Recorder<T> {
     /// The usage so far.
     #[must_use]
     pub fn usage(&self) -> CircuitUsage {
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).most.clone();
+        let held = lock(&self.held).lifetimes.clone();
         CircuitUsage { held, ..self.lock().clone() }
     }
 
     /// The terms of sums.
     pub(crate) fn terms(&self) -> Terms {
-        *self.terms.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.terms)
     }
 
     fn blank(&self, shape: Shape) -> Blank {
-        let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut terms = lock(&self.terms);
         terms.most = terms.most.max(shape.terms);
         drop(terms);
         Blank { shape, _held: HeldCiphertext::new(&self.held, shape.depth) }
@@ -275,8 +287,7 @@ impl<T> Recorder<T> {
     fn lock(&self) -> MutexGuard<'_, CircuitUsage> {
         // Before every operation.
         interrupt::check();
-        // A poisoned record is still a record: the panic that poisoned it is reported elsewhere.
-        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.usage)
     }
 
     /// A vector at a depth, with as many terms.
@@ -289,6 +300,7 @@ impl<T> Recorder<T> {
 
     fn record(&self, depth: usize, operation: Operation) {
         *self.lock().operations.entry((depth, operation)).or_default() += 1;
+        lock(&self.held).lifetimes.work(depth, operation.pairs());
     }
 
     /// A vector of the largest depth and period of the operands, to which the others are lowered.
@@ -306,7 +318,7 @@ impl<T> Recorder<T> {
 
     /// Counts what is added up in operands that a level is used for.
     fn count_terms<'a>(&self, operands: impl Iterator<Item = &'a Blank>) {
-        let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut terms = lock(&self.terms);
         terms.before = operands.map(|operand| operand.shape.terms).fold(terms.before, f64::max);
     }
 
@@ -350,6 +362,21 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     type Plaintext = ();
     type Factor = ();
     type Estimate = ();
+
+    /// One piece after the other; how much memory they take side by side is noted.
+    fn side_by_side<R: Send>(&self, count: usize, work: &(dyn Fn(usize) -> Result<R> + Sync)) -> Result<Vec<R>> {
+        let piece = |at| {
+            let result = work(at);
+            if count > 1 {
+                lock(&self.held).lifetimes.end();
+            }
+            result
+        };
+        if count > 1 {
+            lock(&self.held).lifetimes.begin(count);
+        }
+        (0..count).map(piece).collect()
+    }
 
     fn slots(&self, x: &Blank) -> usize {
         x.shape.slots

@@ -8,6 +8,9 @@ use crate::cost::machine::Machine;
 use crate::cost::ring::RingMeter;
 use crate::cost::work::Work;
 
+/// Memory of a process before any context: the program and its allocator.
+pub(crate) const PROCESS_BYTES: u64 = 12 << 20;
+
 /// One side of a computation: a machine, and how many of its threads work.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Party {
@@ -111,6 +114,12 @@ impl Price {
             parts: self.parts.into_iter().map(part).collect(),
             ..self
         }
+    }
+
+    /// Counts the memory in which the server has the bytes of all keys, and the keys made of them, before it computes.
+    pub(crate) fn with_keys_read(self, keys: u64) -> Self {
+        let reading = PROCESS_BYTES.saturating_add(self.key_bytes).saturating_add(keys);
+        Self { server_memory: self.server_memory.max(reading), ..self }
     }
 
     /// Adds a part of the server's time.

@@ -4,7 +4,7 @@ use noren_rlwe::error::Result;
 use noren_rlwe::parameters::Parameters;
 
 use crate::circuits::recorder::{CircuitUsage, Operation};
-use crate::cost::price::{Left, Party, Price};
+use crate::cost::price::{Left, PROCESS_BYTES, Party, Price};
 use crate::cost::ring::RingMeter;
 use crate::cost::work::Work;
 
@@ -44,8 +44,6 @@ pub struct SlotDraft {
 const FACTOR_WORDS: usize = 64;
 /// The part of a price that is for ciphertexts as bytes.
 pub(crate) const TRANSFERS: &str = "ciphertexts read and written";
-/// Memory of a process before any context: the program and its allocator.
-pub(crate) const PROCESS_BYTES: u64 = 12 << 20;
 /// Rows of each prime's tables, in words of a ring: the quotients of roots, and what pools keep.
 const TABLE_ROWS: u64 = 2;
 /// The scratch rows of operations, as ciphertexts.
@@ -66,7 +64,7 @@ impl SlotDraft {
         let mut price = Price::default();
         self.price_client(client, &mut price)?;
         self.price_server(server, &mut price)?;
-        Ok(price)
+        Ok(price.with_keys_read(self.key_bytes(&server.meter(&self.parameters)?)))
     }
 
     /// The bytes of all evaluation keys in memory.
@@ -177,10 +175,9 @@ impl SlotDraft {
         let transfers = server.seconds(&meter.transfers((self.inputs, first), (self.results, last)))?;
         price.add_part(TRANSFERS, (self.inputs + self.results) as f64, transfers);
         price.prepare_seconds = server.seconds(&prepare)?;
-        let ciphertext = |limbs: usize| 2 * limbs as u64 * self.row_bytes();
-        let run: u64 =
-            self.usage.held.iter().map(|(&depth, &count)| count as u64 * ciphertext(self.limbs_at(depth))).sum();
-        let held = run + SCRATCH_CIPHERTEXTS * ciphertext(self.limbs_at(0));
+        let special = self.parameters.p().len();
+        let held =
+            self.usage.held.most_rows(|depth| self.limbs_at(depth), special, server.threads) as u64 * self.row_bytes();
         let rows = self.parameters.primes().count() as u64;
         price.server_memory = PROCESS_BYTES + rows * TABLE_ROWS * self.row_bytes() + keys + factors + held;
         Ok(())

@@ -414,15 +414,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
         count: usize,
         work: impl Fn(usize) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
-        self.side_by_side_erased(count, &work)
-    }
-
-    /// [`Lowering::side_by_side`] for work of any type, compiled once for each evaluator.
-    fn side_by_side_erased<T: Send>(&self, count: usize, work: &(dyn Fn(usize) -> Result<T> + Sync)) -> Result<Vec<T>> {
-        match self.ev.engine() {
-            Some(engine) if count > 1 => engine.map((0..count).collect(), work).into_iter().collect(),
-            _ => (0..count).map(work).collect(),
-        }
+        self.ev.side_by_side(count, &work)
     }
 
     /// The refusal of a node that slots cannot compute.

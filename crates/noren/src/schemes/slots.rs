@@ -126,6 +126,17 @@ pub trait SlotEvaluator {
         None
     }
 
+    /// The results of `work` for the numbers below `count`, side by side on the threads of the engine.
+    ///
+    /// # Errors
+    /// One of those of the work.
+    fn side_by_side<R: Send>(&self, count: usize, work: &(dyn Fn(usize) -> Result<R> + Sync)) -> Result<Vec<R>> {
+        match self.engine() {
+            Some(engine) if count > 1 => engine.map((0..count).collect(), work).into_iter().collect(),
+            _ => (0..count).map(work).collect(),
+        }
+    }
+
     /// How many slots `x` has: a power of two.
     fn slots(&self, x: &Self::Ciphertext) -> usize;
 

@@ -2,9 +2,10 @@
 
 use noren_rlwe::error::Result;
 
+use crate::cost::price::PROCESS_BYTES;
 use crate::cost::price::{Party, Price};
 use crate::cost::ring::RingMeter;
-use crate::cost::slots::{PROCESS_BYTES, TRANSFERS};
+use crate::cost::slots::TRANSFERS;
 use crate::cost::work::{Unit, Work};
 use crate::lookup::LookupPlan;
 
@@ -116,6 +117,6 @@ impl LookupDraft<'_> {
         let held = 2 * (self.inputs * first + self.results * limbs) as u64 * row_bytes;
         price.server_memory += plan.key_bytes() + plan.working_bytes(1) + held;
         price.client_memory = PROCESS_BYTES + 24 * packed(1.0, first);
-        Ok(price)
+        Ok(price.with_keys_read(plan.key_bytes()))
     }
 }

@@ -3,8 +3,8 @@
 use noren_rlwe::error::{Error, Result};
 
 use crate::cost::machine::{Machine, TorusCosts};
+use crate::cost::price::PROCESS_BYTES;
 use crate::cost::price::{Left, Party, Price};
-use crate::cost::slots::PROCESS_BYTES;
 use crate::schemes::tfhe::{Grouping, Parameters, Preset};
 
 /// A circuit of lookups, or of gates.
@@ -103,7 +103,7 @@ impl TorusDraft {
         let expansion = LIGHT.iter().find(|light| light.set == self.set).map_or(0, |light| light.expansion_bytes);
         let own = PROCESS_BYTES + other.server_key_bytes + expansion;
         price.server_memory = own.saturating_add(held).saturating_add(price.result_bytes);
-        Ok(price)
+        Ok(price.with_keys_read(other.server_key_bytes))
     }
 
     /// The price of a client whose keys another device makes.
