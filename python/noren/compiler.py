@@ -264,13 +264,17 @@ class Server:
     def run(self, request: bytes, keys: ServerKeys | bytes | str | os.PathLike[str]) -> bytes:
         """Evaluate the function on encrypted arguments: the encrypted results.
 
-        keys: what `Client.keygen` returned, its bytes, or the path of its file. The last keys are remembered.
+        keys: what `Client.keygen` returned, its bytes, or the path of its file. The last keys are remembered, those of a
+        file as long as it is the same file.
 
         Raises `noren.WireError` for arguments of another function, `noren.MissingKeyError` and
         `noren.ParameterMismatchError` for keys of another one.
         """
-        if self._last is None or self._last[0] is not keys:
-            self._last = (keys, self._program.server(self._opened(keys)))
+        source = _file(keys) if isinstance(keys, str | os.PathLike) else keys
+        if self._last is None or not (self._last[0] is source or isinstance(source, tuple) and self._last[0] == source):
+            # Memory for the keys of one client is enough.
+            self._last = None
+            self._last = (source, self._program.server(self._opened(keys)))
         return self._last[1].run(request)
 
     def _opened(self, keys: Any) -> ServerKeys:
@@ -347,6 +351,12 @@ def _results(program: Program, values: Sequence[NDArray[np.float64]], bounds: Se
         array = np.round(numbers).astype(_DTYPES[element]).reshape(shape) if exact else numbers.reshape(shape)
         results.append((array, error) if bound else array)
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def _file(path: str | os.PathLike[str]) -> tuple[int, ...]:
+    """What tells a file from any other, and from what it was before."""
+    status = os.stat(path)
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 def _program(path: str | os.PathLike[str], min_security: int) -> Program:
