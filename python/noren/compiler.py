@@ -73,6 +73,8 @@ def compile(
     precision: float | None = None,
     dead_zone: float | None = None,
     security: Literal[128, 192, 256] | None = 128,
+    machine: str | os.PathLike[str] | None = None,
+    unlimited: bool = False,
 ) -> Compiled:
     """Trace a function of numpy, and compile it.
 
@@ -88,22 +90,39 @@ def compile(
     dead_zone: real numbers that are closer than this may compare either way; comparisons of real numbers are refused
         without it. np.maximum, np.minimum and np.abs need none. "ckks-switching" names the smallest that it has.
     security: of keys and ciphertexts in bits; None, in tests, for small rings that keep nothing secret.
+    machine: a file of `noren.advisor.calibrate` with the costs of the server, or `noren.advisor.REFERENCE`; this machine
+        for None.
+    unlimited: whether plans may need more memory than the machine has, or more than an hour.
 
     Raises `noren.compiler.TraceError` for what cannot be traced, with file and line, and what to write instead;
-    `noren.Error` for operations that the scheme does not have, for ranges for which an operation is not defined, and
-    for a precision that is not possible, with the nearest that is.
+    `noren.Error` for operations that the scheme does not have, for ranges for which an operation is not defined,
+    for a precision that is not possible, with the nearest that is; and for plans that are predicted to go beyond the
+    machine.
     """
     graph = graph_of(function, examples, ranges, reals=precision is not None or dead_zone is not None)
-    program = Program.compile(graph, scheme=scheme, precision=precision, dead_zone=dead_zone, security=security)
-    return Compiled(program, function)
+    program = Program.compile(
+        graph,
+        scheme=scheme,
+        precision=precision,
+        dead_zone=dead_zone,
+        security=security,
+        machine=machine,
+        unlimited=unlimited,
+    )
+    return Compiled(program, function, machine)
 
 
 class Compiled:
     """A compiled function: two halves, and what is known of it before it runs. It is public, and holds no key."""
 
-    def __init__(self, program: Program, function: Callable[..., Any] | None = None) -> None:
-        """Wrap a program, and the function that it came from."""
-        self._program, self._function = program, function
+    def __init__(
+        self,
+        program: Program,
+        function: Callable[..., Any] | None = None,
+        machine: str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Wrap a program, the function that it came from, and the file of the server's machine."""
+        self._program, self._function, self._machine = program, function, machine
         self._client: Client | None = None
         self._server: Server | None = None
 
@@ -138,7 +157,7 @@ class Compiled:
 
     def explain(self) -> Explanation:
         """Return what the function does step by step: levels, operations, and predicted error bounds."""
-        return Explanation(json.loads(self._program.explain()))
+        return Explanation(json.loads(self._program.explain(machine=self._machine)))
 
     def simulate(self, *arguments: ArrayLike, bound: bool = False, seed: bytes | None = None) -> Any:
         """Evaluate in the clear, with the noise that the scheme would add; exact schemes add none.

@@ -292,6 +292,41 @@ def test_explanations_have_a_price_and_the_other_schemes() -> None:
     assert "not tfhe: server " in str(counted)
 
 
+def test_plans_are_those_for_a_machine_and_within_it_unless_others_are_asked_for(tmp_path: Path) -> None:
+    f = noren.compile(linear, Input((20, 6), -1.0, 1.0), security=None, machine=noren.advisor.REFERENCE)
+    assert "AMD EPYC 25.17, kernels avx512" in f.explain().machine
+    with pytest.raises(OSError, match="none"):
+        noren.compile(linear, Input((20, 6), -1.0, 1.0), security=None, machine=tmp_path / "none")
+
+    def quotients(x: Any, y: Any) -> Any:
+        return x // (y + 1)
+
+    inputs = [Input(10_000, 0, 2**30), Input(10_000, 0, 2**30)]
+    with pytest.raises(noren.Error, match=r"of tfhe, takes .* 3600.000 s are allowed: .*unlimited=True"):
+        noren.compile(quotients, *inputs, machine=noren.advisor.REFERENCE)
+    allowed = noren.compile(quotients, *inputs, machine=noren.advisor.REFERENCE, unlimited=True)
+    assert allowed.explain().price["server_seconds"] > 3600
+
+
+def test_keys_of_a_file_are_read_again_only_where_the_file_is_another(tmp_path: Path) -> None:
+    f = noren.compile(linear, Input((20, 6), -1.0, 1.0), security=None)
+    path, x = tmp_path / "keys", RNG.uniform(-1, 1, (20, 6))
+    f.client.keygen_file(path)
+    request = f.client.encrypt(x)
+    first = f.server.run(request, path)
+    running = f.server._last
+    # Another object of the same path.
+    assert f.server.run(request, str(path)) == first
+    assert f.server._last is running
+    stranger = compiler.Client(f._program)
+    stranger.keygen_file(path, force=True)
+    with pytest.raises(noren.Error, match="key"):
+        f.server.run(request, path)
+    path.unlink()
+    with pytest.raises(FileNotFoundError):
+        f.server.run(request, path)
+
+
 def walk(x: Any, z: Any) -> Any:
     y = x
     for _ in range(6):

@@ -15,11 +15,9 @@ use crate::compiler::graph::PyGraph;
 use crate::compiler::program::PyProgram;
 use crate::errors::raise;
 use crate::files::destination;
+use crate::machine::machine_of;
 use crate::parameters::security_of;
 use crate::whole::whole;
-
-/// The name of the reference machine, in place of a file.
-const REFERENCE: &str = "reference";
 
 /// Advice as JSON, and the program of each candidate with how often it runs.
 type Advised = (String, Vec<(PyProgram, usize)>);
@@ -75,7 +73,7 @@ pub(crate) fn advise_function(
 ) -> PyResult<Advised> {
     let graph = graph.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let options =
-        compiler::Options { scheme: None, precision, dead_zone, security: security_of(security)?, nearest: true };
+        compiler::Options { precision, dead_zone, security: security_of(security)?, ..compiler::Options::default() };
     detached(py, || {
         let (client, server) = parties(client, machine, threads)?;
         let advice = compiler::advise(&graph, &options, objective.parse()?, &client, &server, &limits)?;
@@ -106,8 +104,7 @@ fn parties(
 ) -> noren::error::Result<(Party, Party)> {
     let threads = threads.unwrap_or_else(cores);
     let machine = match machine {
-        Some(path) if path.as_os_str() == REFERENCE => Machine::reference(),
-        Some(path) => Machine::load(&path)?,
+        Some(path) => machine_of(&path)?,
         None => Machine::here(threads, |_, _| ())?,
     };
     let server = Party::new(machine, threads);

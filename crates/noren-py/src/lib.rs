@@ -57,6 +57,7 @@ mod integers;
 mod key;
 mod key_classes;
 mod key_sets;
+mod machine;
 mod parameters;
 mod pickle;
 mod programs;

@@ -21,6 +21,7 @@ use crate::compiler::keys::{PyCompiledSecret, PyCompiledServerKeys};
 use crate::compiler::parameters::parameters;
 use crate::errors::{raise, raise_of_files};
 use crate::files::{checked, destination};
+use crate::machine::machine_of;
 use crate::parameters::security_of;
 use crate::progress::Heard;
 use crate::seeds::seed_of;
@@ -48,13 +49,20 @@ impl PyProgram {
     /// precision: the absolute error of results of real numbers; None for a thousandth of the largest.
     /// dead_zone: real numbers closer than this may compare either way; None refuses to compare them.
     /// security: 128, 192, 256, or None for tests.
+    /// machine: a file of `advisor.calibrate` with the costs of the server, or `advisor.REFERENCE`; this machine for None.
+    /// unlimited: whether plans may need more memory than the machine has, or more than an hour.
     ///
-    /// Raises Error for what the scheme does not have, and for a precision that it does not reach.
+    /// Raises Error for what the scheme does not have, for a precision that it does not reach, and for plans beyond the machine.
     #[staticmethod]
     #[pyo3(
-        signature = (graph, *, scheme = "auto", precision = None, dead_zone = None, security = Some(USUAL)),
-        text_signature = "(graph, *, scheme='auto', precision=None, dead_zone=None, security=128)"
+        signature = (
+            graph, *, scheme = "auto", precision = None, dead_zone = None, security = Some(USUAL), machine = None,
+            unlimited = false,
+        ),
+        text_signature = "(graph, *, scheme='auto', precision=None, dead_zone=None, security=128, machine=None, \
+                          unlimited=False)"
     )]
+    #[allow(clippy::too_many_arguments, reason = "the options of one function of Python")]
     fn compile(
         py: Python<'_>,
         graph: &PyGraph,
@@ -62,11 +70,17 @@ impl PyProgram {
         precision: Option<f64>,
         dead_zone: Option<f64>,
         #[pyo3(from_py_with = whole)] security: Option<u32>,
+        machine: Option<PathBuf>,
+        unlimited: bool,
     ) -> PyResult<Self> {
         let graph = graph.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let scheme = (scheme != "auto").then(|| scheme.to_owned());
-        let options = Options { scheme, precision, dead_zone, security: security_of(security)?, nearest: true };
-        detached(py, || Program::compile(graph, &options)).map(Self)
+        let (scheme, security) = ((scheme != "auto").then(|| scheme.to_owned()), security_of(security)?);
+        detached(py, || {
+            let machine = machine.map(|path| machine_of(&path)).transpose()?;
+            let options = Options { scheme, precision, dead_zone, security, nearest: true, machine, unlimited };
+            Program::compile(graph, &options)
+        })
+        .map(Self)
     }
 
     /// Compiles a workload, given as JSON.
@@ -141,9 +155,13 @@ impl PyProgram {
         (inputs.collect(), outputs.collect())
     }
 
-    /// The steps of the function, as JSON.
-    fn explain(&self, py: Python<'_>) -> PyResult<String> {
-        let explanation = detached(py, || self.0.explain())?;
+    /// The steps of the function, as JSON, with prices of the machine of a file, as in `compile`.
+    #[pyo3(signature = (*, machine = None))]
+    fn explain(&self, py: Python<'_>, machine: Option<PathBuf>) -> PyResult<String> {
+        let explanation = detached(py, || {
+            let machine = machine.map(|path| machine_of(&path)).transpose()?;
+            self.0.explain_on(machine.as_ref())
+        })?;
         serde_json::to_string(&explanation).map_err(|error| PyTypeError::new_err(error.to_string()))
     }
 

@@ -76,7 +76,7 @@ impl Limits {
     }
 
     /// By how much a price exceeds a limit, as a ratio, and what of it; nothing if it keeps all of them.
-    pub(super) fn exceeded(&self, price: &Price) -> Option<(f64, String)> {
+    pub(crate) fn exceeded(&self, price: &Price) -> Option<(f64, String)> {
         let mebibytes = |bytes: u64| format!("{:.0} MiB", bytes as f64 / 1_048_576.0);
         let seconds = |seconds: f64| format!("{seconds:.3} s");
         let memory = [

@@ -3,6 +3,7 @@
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::security::Security;
 
+use crate::cost::Machine;
 use crate::graph::dag::Graph;
 
 /// The precision without one that is asked for, relative to the largest result.
@@ -22,11 +23,23 @@ pub struct Options {
     pub security: Security,
     /// Whether a refusal of the precision names the nearest that is possible, which is found by trying several.
     pub nearest: bool,
+    /// The machine of the server; this one, without.
+    pub machine: Option<Machine>,
+    /// Whether a plan may need more memory than the machine of the server has, or an hour of it, as prices predict.
+    pub unlimited: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { scheme: None, precision: None, dead_zone: None, security: Security::Bits128, nearest: true }
+        Self {
+            scheme: None,
+            precision: None,
+            dead_zone: None,
+            security: Security::Bits128,
+            nearest: true,
+            machine: None,
+            unlimited: false,
+        }
     }
 }
 

@@ -74,7 +74,7 @@ impl Workload {
     /// As [`Workload::graph`] and [`Program::compile`].
     pub fn program(&self, scheme: Option<&str>) -> Result<Program> {
         let scheme = scheme.map(str::to_owned);
-        Program::compile(self.graph()?, &Options { scheme, nearest: true, ..self.options() })
+        Program::compile(self.graph()?, &Options { scheme, nearest: true, unlimited: true, ..self.options() })
     }
 
     /// As [`Workload::program`], for the first of these schemes that compiles it, each with how far below 1 values stay: those of
@@ -89,7 +89,8 @@ impl Workload {
                 continue;
             }
             let name = Backends::ALL.named(name)?.name();
-            let options = Options { scheme: Some(name.to_owned()), ..self.options() };
+            // Advice has limits of its own.
+            let options = Options { scheme: Some(name.to_owned()), unlimited: true, ..self.options() };
             match Program::compile(self.graph_below(excluded)?, &options) {
                 Ok(program) => return Ok(program),
                 Err(error) => reasons.push((name, error.to_string())),

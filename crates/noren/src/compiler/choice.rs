@@ -5,11 +5,11 @@ use std::thread::available_parallelism;
 
 use noren_rlwe::error::Result;
 
-use crate::advisor::{Goal, Objective};
+use crate::advisor::{Goal, Limits, Objective};
 use crate::backends::backend::Plan;
 use crate::backends::options::Options;
 use crate::backends::table::Backends;
-use crate::cost::{Machine, Party};
+use crate::cost::{Machine, Party, system};
 use crate::graph::dag::Graph;
 use crate::lowering::error::CompileError;
 
@@ -19,18 +19,27 @@ pub(super) fn usual_server() -> Party {
     Party::new(Machine::without_measuring(), available_parallelism().map_or(1, usize::from))
 }
 
+/// A server with this machine and as many of its threads as it tells of; the usual one without a machine.
+pub(super) fn server_with(machine: Option<&Machine>) -> Party {
+    machine.map_or_else(usual_server, |machine| Party::new(machine.clone(), usize::MAX))
+}
+
 /// The client that functions are compiled for: a thread of the same machine.
 pub(super) fn usual_client() -> Party {
     Party { threads: 1, ..usual_server() }
 }
 
+/// The longest that the server of a plan may take, in seconds, where nobody asks for more.
+const MOST_SECONDS: f64 = 3600.0;
+
 /// The plan with the shortest predicted time of the server, of the backend that is named, or of all that evaluate the graph.
 ///
 /// # Errors
-/// The reason of the backend that is named; [`CompileError::Refused`] with the reason of each if all of them refuse.
+/// The reason of the backend that is named; [`CompileError::Refused`] with the reason of each if all of them refuse;
+/// [`CompileError::Beyond`] if every plan goes beyond the machine, and options do not allow that.
 pub(super) fn best(backends: &Backends<'_>, graph: &Arc<Graph>, options: &Options) -> Result<Arc<dyn Plan>> {
     if let Some(name) = &options.scheme {
-        return quickest(usual(backends.plans_of(backends.named(name)?, graph, options)?)?);
+        return quickest_within(usual(backends.plans_of(backends.named(name)?, graph, options)?)?, options);
     }
     let (mut found, mut reasons) = (Vec::new(), Vec::new());
     for (name, plans) in backends.plans(graph, options, None) {
@@ -42,7 +51,32 @@ pub(super) fn best(backends: &Backends<'_>, graph: &Arc<Graph>, options: &Option
     if found.is_empty() {
         return Err(CompileError::Refused { reasons }.into());
     }
-    quickest(found)
+    quickest_within(found, options)
+}
+
+/// The plan with the shortest predicted time of the server of the options, of those that its machine has memory and time for.
+fn quickest_within(plans: Vec<Arc<dyn Plan>>, options: &Options) -> Result<Arc<dyn Plan>> {
+    let server = server_with(options.machine.as_ref());
+    let client = usual_client();
+    if options.unlimited {
+        return quickest(plans, &client, &server);
+    }
+    let memory = options.machine.as_ref().map_or_else(system::memory, |machine| machine.memory);
+    let limits = Limits { server_memory: Some(memory), server_seconds: Some(MOST_SECONDS), ..Limits::default() };
+    let (mut within, mut beyond): (_, Option<(f64, CompileError)>) = (Vec::new(), None);
+    for plan in plans {
+        match limits.exceeded(&plan.price(&client, &server)?) {
+            None => within.push(plan),
+            Some((excess, _)) if beyond.as_ref().is_some_and(|(least, _)| *least <= excess) => {}
+            Some((excess, found)) => {
+                beyond = Some((excess, CompileError::Beyond { scheme: plan.backend(), found }));
+            }
+        }
+    }
+    match beyond {
+        Some((_, error)) if within.is_empty() => Err(error.into()),
+        _ => quickest(within, &client, &server),
+    }
 }
 
 /// The plans of a backend that fail no more often than its usual one, the first: others are for those who ask for them.
@@ -55,13 +89,12 @@ pub(super) fn usual(mut plans: Vec<Arc<dyn Plan>>) -> Result<Vec<Arc<dyn Plan>>>
 }
 
 /// The plan with the shortest predicted time of the server, of some.
-pub(super) fn quickest(mut plans: Vec<Arc<dyn Plan>>) -> Result<Arc<dyn Plan>> {
+pub(super) fn quickest(mut plans: Vec<Arc<dyn Plan>>, client: &Party, server: &Party) -> Result<Arc<dyn Plan>> {
     if plans.len() == 1 {
         return Ok(plans.swap_remove(0));
     }
-    let (client, server) = (usual_client(), usual_server());
-    let goal = Goal::new(Objective::Server, &client, &server);
-    let seconds = |plan: &Arc<dyn Plan>| Ok(goal.seconds(&plan.price(&client, &server)?));
+    let goal = Goal::new(Objective::Server, client, server);
+    let seconds = |plan: &Arc<dyn Plan>| Ok(goal.seconds(&plan.price(client, server)?));
     let times = plans.iter().map(seconds).collect::<Result<Vec<f64>>>()?;
     let shortest = (0..times.len()).min_by(|&a, &b| times[a].total_cmp(&times[b]));
     Ok(plans.swap_remove(shortest.unwrap_or(0)))
@@ -102,6 +135,28 @@ mod tests {
             assert_eq!(seconds(&taken), times.fold(f64::INFINITY, f64::min));
             assert_eq!(taken.backend() == "tfhe", kind == Binary::Xor, "{kind:?}");
         }
+    }
+
+    #[test]
+    fn plans_beyond_the_machine_are_refused_unless_they_are_asked_for() {
+        let graph = Arc::new(of_integers(Binary::Mul, 1000, 100.0));
+        let machine = Machine { memory: 13 << 20, ..Machine::reference() };
+        let options = Options { machine: Some(machine.clone()), ..Options::default() };
+        let error = best(&Backends::ALL, &graph, &options).expect_err("a plan in 13 MiB");
+        assert!(matches!(error.downcast_ref(), Some(CompileError::Beyond { .. })), "{error}");
+        let message = error.to_string();
+        assert!(message.contains("of memory on the server, 13 MiB are allowed"), "{message}");
+        for allowed in [
+            Options { unlimited: true, ..options.clone() },
+            Options { machine: Some(Machine { memory: 1 << 30, ..machine.clone() }), ..options },
+        ] {
+            assert!(best(&Backends::ALL, &graph, &allowed).is_ok());
+        }
+        // Bootstraps for days, where products take milliseconds.
+        let slow = Options { machine: Some(Machine::reference()), ..Options::on("tfhe") };
+        let graph = Arc::new(of_integers(Binary::Mul, 1 << 17, 200.0));
+        let message = best(&Backends::ALL, &graph, &slow).expect_err("more than an hour").to_string();
+        assert!(message.contains("of tfhe, takes ") && message.contains(" s on the server, 3600.000 s"), "{message}");
     }
 
     #[test]

@@ -6,9 +6,9 @@ use serde::Serialize;
 use crate::backends::backend::{Outline, Step};
 use crate::backends::options::Options;
 use crate::backends::table::{Backends, Offer};
-use crate::compiler::choice::{quickest, usual, usual_client, usual_server};
+use crate::compiler::choice::{quickest, server_with, usual, usual_client};
 use crate::compiler::program::Program;
-use crate::cost::{Party, Price};
+use crate::cost::{Machine, Party, Price};
 
 /// Everything that is known of a compiled function before it runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -58,7 +58,15 @@ impl Program {
     /// # Errors
     /// None of programs that were compiled.
     pub fn explain(&self) -> Result<Explanation> {
-        let (client, server) = (usual_client(), usual_server());
+        self.explain_on(None)
+    }
+
+    /// As [`Program::explain`], with prices of a server with this machine.
+    ///
+    /// # Errors
+    /// None of programs that were compiled.
+    pub fn explain_on(&self, machine: Option<&Machine>) -> Result<Explanation> {
+        let (client, server) = (usual_client(), server_with(machine));
         let (plan, bounds) = (self.plan(), self.plan().bounds()?);
         let Outline { ciphertexts, slots, levels, rotations, steps } = plan.outline(bounds.as_ref())?;
         Ok(Explanation {
@@ -85,11 +93,15 @@ impl Program {
     fn others(&self, client: &Party, server: &Party) -> Result<Vec<OtherScheme>> {
         let precision = Some(self.evaluated().precision(self.precision()));
         let dead_zone = self.plan().record().dead_zone;
-        let options = Options { scheme: None, precision, dead_zone, security: self.plan().security(), nearest: false };
+        let options =
+            Options { precision, dead_zone, security: self.plan().security(), nearest: false, ..Options::default() };
         let others = Backends::ALL.plans(self.evaluated().graph(), &options, Some(self.plan().backend()));
         let other = |(scheme, plans): Offer| {
             let (server_seconds, refusal) = match plans {
-                Ok(plans) => (Some(quickest(usual(plans)?)?.price(client, server)?.server_seconds), String::new()),
+                Ok(plans) => (
+                    Some(quickest(usual(plans)?, client, server)?.price(client, server)?.server_seconds),
+                    String::new(),
+                ),
                 Err(error) => (None, error.to_string()),
             };
             Ok(OtherScheme { scheme: scheme.to_owned(), server_seconds, refusal })

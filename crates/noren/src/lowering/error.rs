@@ -76,6 +76,17 @@ pub enum CompileError {
         /// The schemes, and the reason of each.
         reasons: Vec<(&'static str, String)>,
     },
+    /// Plans of which each takes more memory than the machine of the server has, or more than an hour of it.
+    #[error(
+        "every plan goes beyond the machine; the one that does so least, of {scheme}, {found}: name a larger machine \
+         (machine=), or compile with unlimited=True"
+    )]
+    Beyond {
+        /// The scheme of the plan that needs least.
+        scheme: &'static str,
+        /// What it takes, and what there is.
+        found: String,
+    },
     /// A value that is outside of the range that was declared for its input.
     #[error(
         "input {input:?}: element {index} is {}, the declared range is [{}, {}]: declare a wider range and compile again, \
