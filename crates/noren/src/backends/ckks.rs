@@ -169,7 +169,7 @@ impl Plan for CkksPlan {
 
     fn bounds(&self) -> Result<Option<Bounds>> {
         let model = NoiseModel::new(self.parameters.clone(), None);
-        predicted(&self.on.graph, &model, &self.on.recording, self.on.approximations).map(Some)
+        predicted(&self.on.graph, &model, &self.on.recording, self.on.approximations, None).map(Some)
     }
 
     fn outline(&self, bounds: Option<&Bounds>) -> Result<Outline> {

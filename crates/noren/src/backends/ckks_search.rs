@@ -7,6 +7,7 @@ use crate::backends::modelled::{HELPS, MARGIN, SHARE_OF_APPROXIMATIONS, predicte
 use crate::backends::options::Options;
 use crate::graph::dag::Graph;
 use crate::lowering::error::CompileError;
+use crate::lowering::kept::Maps;
 use crate::lowering::nodes::Approximations;
 use crate::lowering::recording::Recording;
 use crate::schemes::ckks::model::NoiseModel;
@@ -56,6 +57,7 @@ pub(super) struct Search<'a> {
     approximations: Approximations,
     /// The largest value that the last modulus must hold.
     room: f64,
+    maps: Maps<f64>,
 }
 
 /// A graph in ciphertexts of some parameters.
@@ -71,7 +73,8 @@ impl<'a> Search<'a> {
     pub(super) fn new(graph: &'a Graph, options: &Options, precision: f64, wanted: usize) -> Self {
         let room = graph.outputs().iter().map(|&at| graph.node(at).range.magnitude()).fold(1.0, f64::max);
         let approximations = Approximations::of_reals(precision * SHARE_OF_APPROXIMATIONS, options.dead_zone);
-        Self { graph, security: options.security, most: precision * MARGIN, wanted, approximations, room }
+        let (security, most) = (options.security, precision * MARGIN);
+        Self { graph, security, most, wanted, approximations, room, maps: Maps::default() }
     }
 
     /// The smallest parameters.
@@ -111,7 +114,7 @@ impl<'a> Search<'a> {
         let (room, mut refused) = (self.room, self.refused(0));
         let (mut rounds, mut idle, mut growths, mut last) = (0, 0, 0, f64::INFINITY);
         while rounds < MOST_ROUNDS && idle < MOST_IDLE && growths < MOST_GROWTHS {
-            let recording = match Recording::new::<f64>(self.graph, slots, self.approximations) {
+            let recording = match self.recording(slots) {
                 // No polynomials are so near to what they stand for.
                 Err(Error::Parameters { .. }) if rounds + growths > 0 => break,
                 recording => recording?,
@@ -194,9 +197,13 @@ impl<'a> Search<'a> {
         ckks::Requirements { depth, levels_left, max_abs, slots: 1, security, ..ckks::Requirements::default() }
     }
 
+    fn recording(&self, slots: usize) -> Result<Recording> {
+        Recording::with_maps(self.graph, slots, self.approximations, Some(&self.maps))
+    }
+
     /// The recording in ciphertexts of `slots` slots; none if an operation needs larger ones.
     fn recorded(&self, slots: usize) -> Result<Option<Recording>> {
-        match Recording::new::<f64>(self.graph, slots, self.approximations) {
+        match self.recording(slots) {
             Err(error)
                 if matches!(error.downcast_ref(), Some(CompileError::Unsupported { .. }))
                     && slots < self.wanted.min(MOST_SLOTS) =>
@@ -209,7 +216,7 @@ impl<'a> Search<'a> {
 
     fn tried(&self, parameters: &ckks::Parameters, recording: &Recording) -> Result<Trial> {
         let model = NoiseModel::new(parameters.clone(), None);
-        match predicted(self.graph, &model, recording, self.approximations) {
+        match predicted(self.graph, &model, recording, self.approximations, Some(&self.maps)) {
             Ok(bounds) if bounds.largest().is_finite() => Ok(Trial::Bounded(bounds.largest())),
             Ok(_) => Ok(Trial::Left(None)),
             Err(error) => match error.downcast_ref() {

@@ -4,6 +4,7 @@ use noren_rlwe::error::Result;
 
 use crate::backends::backend::Bounds;
 use crate::graph::dag::Graph;
+use crate::lowering::kept::Maps;
 use crate::lowering::layout::Layout;
 use crate::lowering::nodes::{Approximations, Lowering, Source};
 use crate::lowering::recording::Recording;
@@ -23,18 +24,20 @@ pub(super) const MARGIN: f64 = 0.9;
 /// The part of the slack of signs that predicted errors may fill: bounds of bootstraps differ from them by a third and more.
 pub(super) const MARGIN_OF_SLACK: f64 = 0.5;
 
-/// Runs a graph on a model, without values.
+/// Runs a graph on a model, without values; with matrices that other runs made, if there are some.
 pub(super) fn predicted(
     graph: &Graph,
     model: &NoiseModel,
     recording: &Recording,
     approximations: Approximations,
+    maps: Option<&Maps<f64>>,
 ) -> Result<Bounds> {
     let mut source = Modelled::new(model, model.parameters().max_level(), recording.slots, None);
     let mut nodes = vec![None; graph.nodes().len()];
     let bound = |parts: &[ModelVector]| parts.iter().map(|part| model.error_bound(part)).fold(0.0, f64::max);
     let outputs = Lowering::new(model, graph, recording.slots, approximations, &mut source)
         .with_margin(MARGIN_OF_SLACK)
+        .with_maps(maps)
         .run(|node, parts, _: &Layout| nodes[node] = Some(bound(parts)))?;
     Ok(Bounds { nodes, outputs: outputs.iter().map(|output| bound(&output.parts)).collect() })
 }

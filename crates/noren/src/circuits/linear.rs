@@ -7,7 +7,7 @@ use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::trace::Unrolling;
 use crate::schemes::range::Range;
-use crate::schemes::slots::{GiantStep, Scalar, SlotEvaluator};
+use crate::schemes::slots::{GiantStep, Repeated, Scalar, SlotEvaluator};
 
 /// A linear map `y = A x`, by the diagonals of its matrix.
 ///
@@ -289,15 +289,9 @@ impl<T: Scalar> LinearMap<T> {
         let period = if self.repetition.is_some() { self.dimension } else { slots };
         // The factors come one by one.
         memory::ask(self.diagonals.len().saturating_mul(ev.factor_bytes(operand, period)))?;
-        let shifted = |diagonal: &[T], giant: isize| {
-            let mut all = Vec::with_capacity(slots);
-            diagonal.iter().for_each(|&entry| all.resize(all.len() + self.spread, entry));
-            all.resize(period, T::ZERO);
-            all.rotate_left((-giant).rem_euclid(period.cast_signed()).cast_unsigned());
-            while all.len() < slots {
-                all.extend_from_within(..period);
-            }
-            all
+        let shifted = |entries, giant: isize| {
+            let rotation = (-giant).rem_euclid(period.cast_signed()).cast_unsigned();
+            Repeated { entries, spread: self.spread, period, rotation }
         };
         let (babies, giants) = self.steps(self.baby_steps);
         let babies: Vec<isize> = babies.into_iter().collect();
@@ -306,7 +300,7 @@ impl<T: Scalar> LinearMap<T> {
             .map(|giant| {
                 let terms = babies.iter().enumerate().filter_map(|(position, baby)| {
                     let diagonal = self.diagonals.get(&(giant + baby))?;
-                    Some(ev.encode_factor(&shifted(diagonal, giant), operand).map(|plain| (position, plain)))
+                    Some(ev.encode_repeated_factor(&shifted(diagonal, giant), operand).map(|plain| (position, plain)))
                 });
                 Ok(GiantStep { rotation: giant, terms: terms.collect::<Result<_>>()? })
             })

@@ -9,7 +9,7 @@ use noren_ring::interrupt;
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::lifetimes::Lifetimes;
-use crate::schemes::slots::{Bounds, GiantStep, Scalar, SlotEvaluator};
+use crate::schemes::slots::{Bounds, GiantStep, Repeated, Scalar, SlotEvaluator};
 
 /// An evaluator whose ciphertexts hold nothing but a level, and which writes down what is asked of it.
 ///
@@ -272,6 +272,11 @@ impl<T> Recorder<T> {
         CircuitUsage { held, ..self.lock().clone() }
     }
 
+    /// The costly operations so far.
+    pub(crate) fn counts(&self) -> Counts {
+        self.lock().counts
+    }
+
     /// The terms of sums.
     pub(crate) fn terms(&self) -> Terms {
         *lock(&self.terms)
@@ -402,6 +407,11 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
         T::check(values)?;
         self.record(operand.shape.depth, Operation::FactorEncoding);
         Ok(())
+    }
+
+    fn encode_repeated_factor(&self, values: &Repeated<'_, T>, operand: &Blank) -> Result<()> {
+        check_length(values.period(), operand.shape.slots)?;
+        self.encode_factor(values.entries, operand)
     }
 
     fn add(&self, a: &Blank, b: &Blank) -> Result<Blank> {

@@ -16,6 +16,35 @@ pub(crate) struct Kept<F>(Mutex<HashMap<Place, Encoded<F>>>);
 /// The encoded matrices of an evaluator.
 pub(crate) type KeptBy<E> = Kept<<E as SlotEvaluator>::Factor>;
 
+/// The matrices of a graph in clear, for several runs that each encode them anew: the trials of a search.
+#[derive(Debug)]
+pub(crate) struct Maps<T>(Mutex<HashMap<(usize, Place), Arc<LinearMap<T>>>>);
+
+impl<T> Default for Maps<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T> Maps<T> {
+    /// The matrix of a place in ciphertexts of this many slots; made if it is not known.
+    pub(super) fn known(
+        &self,
+        slots: usize,
+        place: &Place,
+        map: impl FnOnce() -> Result<LinearMap<T>>,
+    ) -> Result<Arc<LinearMap<T>>> {
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (slots, place.clone());
+        if let Some(known) = lock().get(&key) {
+            return Ok(Arc::clone(known));
+        }
+        let map = Arc::new(map()?);
+        lock().insert(key, Arc::clone(&map));
+        Ok(map)
+    }
+}
+
 /// A matrix of a graph: all that it follows from, besides the graph and the slots.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Place {
@@ -57,7 +86,7 @@ impl<F> Kept<F> {
         place: &Place,
         ev: &E,
         x: &E::Ciphertext,
-        map: impl FnOnce() -> Result<LinearMap<T>>,
+        map: impl FnOnce() -> Result<Arc<LinearMap<T>>>,
     ) -> Result<Arc<PreparedMap<F>>>
     where
         E: SlotEvaluator<Scalar = T, Factor = F>,

@@ -12,7 +12,7 @@ use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
 use crate::graph::shape::size;
 use crate::lowering::decisions::Decide;
 use crate::lowering::error::CompileError;
-use crate::lowering::kept::{KeptBy, Place};
+use crate::lowering::kept::{KeptBy, Maps, Place};
 use crate::lowering::layout::{Fill, Layout};
 use crate::lowering::number::Number;
 use crate::lowering::value::{Free, Operand, Value, View};
@@ -81,6 +81,7 @@ pub(crate) struct Lowering<'a, E: SlotEvaluator> {
     /// The matrices that this run has encoded, where none are kept from one run to the next.
     own: KeptBy<E>,
     kept: Option<&'a KeptBy<E>>,
+    maps: Option<&'a Maps<E::Scalar>>,
     /// The part of the slack of signs that errors may fill.
     pub(super) margin: f64,
 }
@@ -96,7 +97,19 @@ impl<'a, E: Shared> Lowering<'a, E> {
     ) -> Self {
         let consumers = graph.consumers();
         let own = KeptBy::<E>::default();
-        Self { ev, graph, slots, approximations, source, consumers, decider: None, own, kept: None, margin: 1.0 }
+        Self {
+            ev,
+            graph,
+            slots,
+            approximations,
+            source,
+            consumers,
+            decider: None,
+            own,
+            kept: None,
+            maps: None,
+            margin: 1.0,
+        }
     }
 
     /// The same, whose comparisons are decided, if something decides them.
@@ -112,6 +125,11 @@ impl<'a, E: Shared> Lowering<'a, E> {
     /// The same with matrices that are kept from one run to the next.
     pub(crate) fn with_kept(self, kept: Option<&'a KeptBy<E>>) -> Self {
         Self { kept, ..self }
+    }
+
+    /// The same with matrices in clear that other runs made, or make use of.
+    pub(crate) fn with_maps(self, maps: Option<&'a Maps<E::Scalar>>) -> Self {
+        Self { maps, ..self }
     }
 
     /// Runs all nodes that an output depends on; `done` hears of the ciphertexts of each.
@@ -152,6 +170,10 @@ impl<'a, E: Shared> Lowering<'a, E> {
         x: &E::Ciphertext,
         map: impl FnOnce() -> Result<LinearMap<E::Scalar>>,
     ) -> Result<Arc<PreparedMap<E::Factor>>> {
+        let map = || match self.maps {
+            Some(maps) => maps.known(self.slots, place, map),
+            None => map().map(Arc::new),
+        };
         self.kept.unwrap_or(&self.own).prepared(place, self.ev, x, map)
     }
 

@@ -9,6 +9,7 @@ use crate::circuits::renewing::{Planned, Renewable, Renewal, Renewing};
 use crate::graph::dag::Graph;
 use crate::lowering::decisions::{Decide, Decided};
 use crate::lowering::error::CompileError;
+use crate::lowering::kept::Maps;
 use crate::lowering::layout::Layout;
 use crate::lowering::nodes::{Approximations, Lowering, Shared, Source};
 use crate::lowering::number::Number;
@@ -57,16 +58,25 @@ impl Recording {
     /// # Errors
     /// Operations that slots do not have, and those that circuits refuse.
     pub(crate) fn new<T: Number>(graph: &Graph, slots: usize, approximations: Approximations) -> Result<Self> {
+        Self::with_maps::<T>(graph, slots, approximations, None)
+    }
+
+    /// The same with matrices that other runs made, or make use of.
+    ///
+    /// # Errors
+    /// As [`Recording::new`].
+    pub(crate) fn with_maps<T: Number>(
+        graph: &Graph,
+        slots: usize,
+        approximations: Approximations,
+        maps: Option<&Maps<T>>,
+    ) -> Result<Self> {
         let recorder = Recorder::<T>::default();
         let mut source = Blanks { recorder: &recorder, slots, views: Vec::new() };
         let fresh = recorder.level(&recorder.fresh(slots));
-        let run = Run { graph, slots, approximations };
-        let (steps, layouts) = run.steps(
-            (&recorder, None),
-            &mut source,
-            |part| fresh - recorder.level(part),
-            || (recorder.usage().counts, 0),
-        )?;
+        let run = Run { graph, slots, approximations, maps };
+        let (steps, layouts) =
+            run.steps((&recorder, None), &mut source, |part| fresh - recorder.level(part), || (recorder.counts(), 0))?;
         let (usage, terms) = (recorder.usage(), recorder.terms());
         Ok(Self { slots, views: source.views, layouts, usage, terms, steps, decided: 0, switches: 0 })
     }
@@ -89,12 +99,12 @@ impl Recording {
         let decider: Option<&dyn Decide<Renewable<Blank>>> = if decides { Some(&counted) } else { None };
         let switches = || counted.switches.load(Ordering::Relaxed);
         let mut source = Renewed(Blanks { recorder: &recorder, slots, views: Vec::new() });
-        let run = Run { graph, slots, approximations };
+        let run = Run { graph, slots, approximations, maps: None };
         let (steps, layouts) = run.steps(
             (&Renewing::new(&recorder, &planned), decider),
             &mut source,
             |part| levels - planned.left(&recorder, part.best()),
-            || (recorder.usage().counts, planned.count() + switches()),
+            || (recorder.counts(), planned.count() + switches()),
         )?;
         let (usage, terms) = (recorder.usage(), recorder.terms());
         let (decided, switches) = (counted.decided.load(Ordering::Relaxed), switches());
@@ -113,15 +123,16 @@ impl Recording {
 }
 
 /// The recording.
-struct Run<'a> {
+struct Run<'a, T> {
     graph: &'a Graph,
     slots: usize,
     approximations: Approximations,
+    maps: Option<&'a Maps<T>>,
 }
 
-impl Run<'_> {
+impl<T> Run<'_, T> {
     /// The operations of each node on an evaluator, and the layouts of outputs.
-    fn steps<E: Shared>(
+    fn steps<E: Shared<Scalar = T>>(
         &self,
         (ev, decider): (&E, Option<&dyn Decide<E::Ciphertext>>),
         source: &mut dyn Source<E::Ciphertext>,
@@ -129,7 +140,9 @@ impl Run<'_> {
         done: impl Fn() -> (Counts, usize),
     ) -> Result<(Vec<NodeWork>, Vec<Layout>)> {
         let (mut steps, mut before) = (Vec::new(), (Counts::default(), 0));
-        let lowering = Lowering::new(ev, self.graph, self.slots, self.approximations, source).with_decider(decider);
+        let lowering = Lowering::new(ev, self.graph, self.slots, self.approximations, source)
+            .with_decider(decider)
+            .with_maps(self.maps);
         let outputs = lowering.run(|node, parts, _| {
             let after = done();
             let depth = parts.iter().map(&depth).max().unwrap_or(0);

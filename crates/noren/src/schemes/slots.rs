@@ -82,6 +82,50 @@ pub struct GiantStep<F> {
     pub terms: Vec<(usize, F)>,
 }
 
+/// A vector of slots that is told by entries, each of which stands in several slots side by side: zeros follow up to a period,
+/// after which all repeats, and all is rotated.
+#[derive(Debug, Clone, Copy)]
+pub struct Repeated<'a, T> {
+    /// The entries: one at least.
+    pub(crate) entries: &'a [T],
+    /// The slots of each.
+    pub(crate) spread: usize,
+    /// The slots after which the vector repeats.
+    pub(crate) period: usize,
+    /// How far it is rotated to the left, less than a period.
+    pub(crate) rotation: usize,
+}
+
+impl<T: Scalar> Repeated<'_, T> {
+    /// The slots after which it repeats.
+    pub(crate) const fn period(&self) -> usize {
+        self.period
+    }
+
+    /// Whether zeros follow the entries.
+    pub(crate) const fn has_zeros(&self) -> bool {
+        self.entries.len() * self.spread < self.period
+    }
+
+    /// A slot.
+    pub(crate) fn at(&self, slot: usize) -> T {
+        let entry = (slot + self.rotation) % self.period / self.spread;
+        self.entries.get(entry).copied().unwrap_or(T::ZERO)
+    }
+
+    /// All of so many slots.
+    pub(crate) fn all(&self, slots: usize) -> Vec<T> {
+        let mut all = Vec::with_capacity(slots);
+        self.entries.iter().for_each(|&entry| all.resize(all.len() + self.spread, entry));
+        all.resize(self.period, T::ZERO);
+        all.rotate_left(self.rotation);
+        while all.len() < slots {
+            all.extend_from_within(..self.period);
+        }
+        all
+    }
+}
+
 /// Arithmetic on vectors of slots, encrypted or in clear: the whole contract between schemes and circuits.
 ///
 /// A ciphertext holds a vector of [`slots`](Self::slots) numbers, a power of two, and a [`level`](Self::level): the
@@ -175,6 +219,18 @@ pub trait SlotEvaluator {
     /// # Errors
     /// As [`encode_for`](Self::encode_for).
     fn encode_factor(&self, values: &[Self::Scalar], operand: &Self::Ciphertext) -> Result<Self::Factor>;
+
+    /// [`encode_factor`](Self::encode_factor) of a vector that is told by few entries: evaluators that hold no values need no more.
+    ///
+    /// # Errors
+    /// As [`encode_for`](Self::encode_for).
+    fn encode_repeated_factor(
+        &self,
+        values: &Repeated<'_, Self::Scalar>,
+        operand: &Self::Ciphertext,
+    ) -> Result<Self::Factor> {
+        self.encode_factor(&values.all(self.slots(operand)), operand)
+    }
 
     /// The most bytes that [`encode_factor`](Self::encode_factor) allocates for a factor beside `operand`, for as long as that is
     /// kept, where its values repeat after `period` slots; 0 for evaluators in clear.

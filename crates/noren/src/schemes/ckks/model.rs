@@ -9,15 +9,15 @@ use noren_ring::interrupt;
 use noren_rlwe::error::{Error, Result};
 
 use crate::schemes::ckks::encoder::{decoding_error, transform_error};
-use crate::schemes::ckks::error::CkksError;
-use crate::schemes::ckks::estimate::{Estimate, Nature, mix};
+use crate::schemes::ckks::estimate::{Estimate, mix};
 use crate::schemes::ckks::evaluator::rotations::rotated;
 use crate::schemes::ckks::message::room;
+use crate::schemes::ckks::model_plaintext::{ModelPlaintext, check_fits};
 use crate::schemes::ckks::noise::{self, Mode};
 use crate::schemes::ckks::parameters::Parameters;
 use crate::schemes::ckks::scale::Scale;
 use crate::schemes::range::Range;
-use crate::schemes::slots::{Bounds, GiantStep, Scalar, SlotEvaluator};
+use crate::schemes::slots::{Bounds, GiantStep, Repeated, Scalar, SlotEvaluator};
 
 /// An evaluator of vectors in clear that follows the error estimate of CKKS through every operation.
 ///
@@ -53,16 +53,6 @@ pub struct ModelVector {
     slots: usize,
     level: usize,
     period: usize,
-    estimate: Estimate,
-}
-
-/// A plain operand with the estimate of an encoding.
-#[derive(Debug, Clone)]
-pub struct ModelPlaintext {
-    /// None beside vectors without values.
-    values: Vec<f64>,
-    slots: usize,
-    level: usize,
     estimate: Estimate,
 }
 
@@ -250,34 +240,11 @@ impl NoiseModel {
     }
 
     fn encoded(&self, values: &[f64], operand: &ModelVector) -> Result<ModelPlaintext> {
-        let slots = operand.slots;
-        if values.len() > slots {
-            return Err(Error::Length { what: "values", found: values.len(), needed: format!("at most {slots}") });
-        }
-        f64::check(values)?;
-        let zero = if values.len() < slots { [0.0; 2] } else { [f64::INFINITY, f64::NEG_INFINITY] };
-        let [low, high] = values.iter().fold(zero, |[low, high], &x| [low.min(x), high.max(x)]);
-        let scale = self.parameters.scale_at(operand.level);
-        // No coefficient is larger than the mean of the absolute values.
-        self.check_fits(values.iter().map(|x| x.abs()).sum::<f64>() / slots as f64, operand.level + 1, scale)?;
-        let variance = self.parameters.degree() as f64 / 12.0 / (scale.to_f64() * scale.to_f64());
-        let range = Range::real(low, high);
-        let padded = || values.iter().copied().chain(std::iter::repeat_n(0.0, slots - values.len()));
-        let tag = padded().take(256).fold(slots as u64, |tag, x| mix(tag, x.to_bits()));
-        let estimate = Estimate::exact(range, tag)
-            .with_source(Nature::Plain, variance, 0)
-            .with_bias(range.magnitude() * transform_error(slots));
-        let values = if operand.values.is_empty() { Vec::new() } else { padded().collect() };
-        Ok(ModelPlaintext { values, slots, level: operand.level, estimate })
+        ModelPlaintext::new(&self.parameters, values, (operand.slots, operand.level), !operand.values.is_empty())
     }
 
-    /// Refuses a constant that overflows the modulus of `limbs` limbs at a scale, as the scheme does.
     fn check_fits(&self, value: f64, limbs: usize, scale: &Scale) -> Result<()> {
-        let limit = room(&self.parameters, limbs, scale);
-        if value.abs() < limit && scale.round_multiple(value).is_some() {
-            return Ok(());
-        }
-        Err(CkksError::Overflow { index: 0, value, limit, scale_log2: scale.log2() }.into())
+        check_fits(&self.parameters, value, limbs, scale)
     }
 
     /// A product's estimate after relinearisation and rescaling.
@@ -332,6 +299,13 @@ impl SlotEvaluator for NoiseModel {
 
     fn encode_factor(&self, values: &[f64], operand: &ModelVector) -> Result<ModelPlaintext> {
         self.encoded(values, operand)
+    }
+
+    fn encode_repeated_factor(&self, values: &Repeated<'_, f64>, operand: &ModelVector) -> Result<ModelPlaintext> {
+        if operand.values.is_empty() {
+            return ModelPlaintext::repeated(&self.parameters, values, (operand.slots, operand.level));
+        }
+        self.encoded(&values.all(operand.slots), operand)
     }
 
     fn add(&self, a: &ModelVector, b: &ModelVector) -> Result<ModelVector> {
