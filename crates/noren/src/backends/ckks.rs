@@ -15,7 +15,7 @@ use noren_rlwe::wire::writer::Form;
 use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, Running};
 use crate::backends::ckks_search::{Found, Refused, Search};
 use crate::backends::keys::{Part, PartKind, SecretKey, ServerKeys, part};
-use crate::backends::modelled::{MARGIN, Modelled, encrypted_range, in_few_digits, predicted};
+use crate::backends::modelled::{MARGIN, Modelled, encrypted_range, in_few_digits, widest};
 use crate::backends::options::Options;
 use crate::backends::parcel::single;
 use crate::backends::slots::{OnSlots, check_slots, evaluates, in_pool};
@@ -168,8 +168,8 @@ impl Plan for CkksPlan {
     }
 
     fn bounds(&self) -> Result<Option<Bounds>> {
-        let model = NoiseModel::new(self.parameters.clone(), None);
-        predicted(&self.on.graph, &model, &self.on.recording, self.on.approximations, None).map(Some)
+        let OnSlots { graph, recording, approximations } = &self.on;
+        widest(graph, &self.parameters, recording, *approximations, None, f64::INFINITY).map(Some)
     }
 
     fn outline(&self, bounds: Option<&Bounds>) -> Result<Outline> {

@@ -3,7 +3,7 @@
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::security::Security;
 
-use crate::backends::modelled::{HELPS, MARGIN, SHARE_OF_APPROXIMATIONS, predicted};
+use crate::backends::modelled::{HELPS, MARGIN, SHARE_OF_APPROXIMATIONS, predicted, widest};
 use crate::backends::options::Options;
 use crate::graph::dag::Graph;
 use crate::lowering::error::CompileError;
@@ -184,9 +184,31 @@ impl<'a> Search<'a> {
                             _ => low = middle + 1,
                         }
                     }
-                    return Ok(Ok(found));
+                    return self.for_all_requests(found, &scales[low..], &trial, recording);
                 }
             }
+        }
+        Ok(Err(None))
+    }
+
+    /// The first parameters, from `found` on with the first of some scales, whose bounds are within the precision for several
+    /// requests; or the bound that none is within.
+    fn for_all_requests(
+        &self,
+        mut found: ckks::Parameters,
+        scales: &[u32],
+        trial: &dyn Fn(u32) -> Result<Option<(Trial, ckks::Parameters)>>,
+        recording: &Recording,
+    ) -> Result<std::result::Result<ckks::Parameters, Option<f64>>> {
+        for next in scales[1..].iter().map(Some).chain([None]) {
+            let bounds =
+                widest(self.graph, &found, recording, self.approximations, Some(&self.maps), self.most)?.largest();
+            if bounds <= self.most {
+                return Ok(Ok(found));
+            }
+            let larger = next.map(|&log_scale| trial(log_scale)).transpose()?.flatten();
+            let Some((_, parameters)) = larger else { return Ok(Err(Some(bounds))) };
+            found = parameters;
         }
         Ok(Err(None))
     }

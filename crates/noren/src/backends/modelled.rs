@@ -9,6 +9,7 @@ use crate::lowering::layout::Layout;
 use crate::lowering::nodes::{Approximations, Lowering, Source};
 use crate::lowering::recording::Recording;
 use crate::lowering::value::View;
+use crate::schemes::ckks;
 use crate::schemes::ckks::model::{ModelVector, NoiseModel};
 use crate::schemes::ckks::noise::Mode;
 
@@ -20,6 +21,9 @@ pub(super) const HELPS: f64 = 0.75;
 
 /// The part of the precision that the predicted bound may reach: bounds of ciphertexts differ a little from it.
 pub(super) const MARGIN: f64 = 0.9;
+
+/// How many requests bounds are predicted for.
+const DRAWS: u32 = 4;
 
 /// The part of the slack of signs that predicted errors may fill: bounds of bootstraps differ from them by a third and more.
 pub(super) const MARGIN_OF_SLACK: f64 = 0.5;
@@ -40,6 +44,32 @@ pub(super) fn predicted(
         .with_maps(maps)
         .run(|node, parts, _: &Layout| nodes[node] = Some(bound(parts)))?;
     Ok(Bounds { nodes, outputs: outputs.iter().map(|output| bound(&output.parts)).collect() })
+}
+
+/// The widest bounds of several runs whose encryptions have other names, as those of each request do; or the first beyond `most`.
+pub(super) fn widest(
+    graph: &Graph,
+    parameters: &ckks::Parameters,
+    recording: &Recording,
+    approximations: Approximations,
+    maps: Option<&Maps<f64>>,
+    most: f64,
+) -> Result<Bounds> {
+    let of_draw = |draw| {
+        let model = NoiseModel::new(parameters.clone(), None).named(draw);
+        predicted(graph, &model, recording, approximations, maps)
+    };
+    let mut widest = of_draw(0)?;
+    for draw in 1..DRAWS {
+        if widest.largest() > most {
+            break;
+        }
+        let bounds = of_draw(draw)?;
+        if bounds.largest() > widest.largest() {
+            widest = bounds;
+        }
+    }
+    Ok(widest)
 }
 
 /// Inputs of a model: given ones, or some without values. Each view of one is encrypted once: all that is computed from it has its error.

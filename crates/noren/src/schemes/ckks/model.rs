@@ -97,6 +97,14 @@ impl NoiseModel {
         Self { parameters, noise, encryptions: AtomicU64::new(0) }
     }
 
+    /// The same with other names for encryptions: sources of errors have one bit of 128 each, by their names, and where two meet
+    /// bounds are wider.
+    #[must_use]
+    pub(crate) fn named(mut self, draw: u32) -> Self {
+        *self.encryptions.get_mut() = u64::from(draw) << 32;
+        self
+    }
+
     /// The parameters.
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
