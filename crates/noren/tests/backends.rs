@@ -70,7 +70,15 @@ impl Plan for ClearPlan {
     }
 
     fn record(&self) -> Record {
-        Record { parameters: String::new(), slots: 1, lanes: 1, error: 0.0, dead_zone: None, decisions: None }
+        Record {
+            parameters: String::new(),
+            slots: 1,
+            lanes: 1,
+            batch: None,
+            error: 0.0,
+            dead_zone: None,
+            decisions: None,
+        }
     }
 
     fn parameters(&self) -> &dyn Any {

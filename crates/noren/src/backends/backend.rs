@@ -5,6 +5,7 @@ use std::fmt::{self, Debug};
 use std::sync::Arc;
 
 use noren_math::random::Seed;
+use noren_ring::engine::Engine;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::security::Security;
 use noren_rlwe::wire::publish::Destination;
@@ -188,6 +189,11 @@ pub trait Running: Send + Sync {
     /// # Errors
     /// Containers of other ciphertexts; what the evaluator refuses.
     fn run(&self, inputs: &[Vec<u8>]) -> Result<Vec<Vec<u8>>>;
+
+    /// The threads on which several runs work side by side; without them one follows the other, each on all threads.
+    fn engine(&self) -> Option<&Engine> {
+        None
+    }
 }
 
 /// The record of a plan in a file, beside the function.
@@ -201,6 +207,9 @@ pub struct Record {
     /// How many rows of slots of a ciphertext hold elements of their own.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub lanes: usize,
+    /// The rows of a batch, where batches of rows run one after the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<usize>,
     /// The absolute error of approximations; 0 of exact schemes.
     pub error: f64,
     /// Real numbers that are closer than this may compare either way.

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use noren_math::random::Seed;
+use noren_ring::engine::Engine;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::{EvaluationKeys, SecretKey as RlweSecret};
 use noren_rlwe::security::Security;
@@ -28,6 +29,7 @@ use crate::lowering::kept::Kept;
 use crate::lowering::recording::{Recording, with_slots};
 use crate::schemes::ckks;
 use crate::schemes::ckks::model::NoiseModel;
+use crate::schemes::slots::SlotEvaluator;
 
 /// The factor from one precision to the next, and how many are tried, to say which is possible.
 const WIDER: f64 = 2.0;
@@ -235,6 +237,10 @@ impl Running for CkksServer {
         let mut source = on.stored(inputs, ckks::Ciphertext::slots)?;
         let outputs = in_pool(&self.ev, || on.run(&self.ev, &mut source, None, Some(&self.kept)))?.concat();
         Ok(vec![ckks::Ciphertexts(outputs).to_bytes(context, Form::Packed)])
+    }
+
+    fn engine(&self) -> Option<&Engine> {
+        self.ev.engine()
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use noren_math::random::Seed;
+use noren_ring::engine::Engine;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::{EvaluationKeys, SecretKey as RlweSecret};
 use noren_rlwe::security::Security;
@@ -26,7 +27,7 @@ use crate::cost::price::{Party, Price};
 use crate::cost::slots::{SlotDraft, Slots};
 use crate::graph::dag::Graph;
 use crate::graph::operation::{Binary, Element, Operation, Unary};
-use crate::graph::rows::{first_rows, rows};
+use crate::graph::rows::{first_rows, repeated_rows, rows};
 use crate::graph::shape::size;
 use crate::lowering::error::CompileError;
 use crate::lowering::kept::Kept;
@@ -37,6 +38,7 @@ use crate::schemes::integers::error::IntegerError;
 use crate::schemes::integers::model::{ModelVector, NoiseModel};
 use crate::schemes::integers::scheme::Scheme;
 use crate::schemes::integers::{self, Ciphertext, Ciphertexts, Evaluator, KeyFile, KeyRequest};
+use crate::schemes::slots::SlotEvaluator;
 
 /// No row of slots of parameters that are chosen is shorter.
 const LEAST_SLOTS: usize = 1 << 9;
@@ -151,10 +153,7 @@ impl<S: Scheme> IntegerPlan<S> {
         let Lanes::Halves(count) = self.lanes else { return vec![inputs.to_vec()] };
         let half = |lane: usize| {
             let rows = |(values, at): (&Vec<f64>, usize)| {
-                let rows = self.graph.node(at).shape[0];
-                let width = values.len() / rows;
-                let row = |row: usize| &values[row.min(rows - 1) * width..][..width];
-                (lane * count..(lane + 1) * count).flat_map(row).copied().collect()
+                repeated_rows(values, self.graph.node(at).shape[0], lane * count, count)
             };
             inputs.iter().zip(self.graph.inputs()).map(rows).collect()
         };
@@ -436,6 +435,10 @@ impl<S: Scheme> Running for IntegerServer<S> {
         let mut source = on.stored(inputs, |ciphertext| ciphertext.parameters().row_slots())?;
         let outputs = in_pool(&self.ev, || on.run(&self.ev, &mut source, None, Some(&self.kept)))?.concat();
         Ok(vec![Ciphertexts::<S>(outputs).to_bytes(context, Form::Packed)])
+    }
+
+    fn engine(&self) -> Option<&Engine> {
+        self.ev.engine()
     }
 }
 

@@ -18,8 +18,10 @@
 //! | `tfhe` | integers and truth values one by one |
 //! | `modulus` | the number that integers in slots are computed modulo |
 //! | `slots` | what backends on slots have in common |
+//! | `batches` | functions that compute their rows apart, a batch after the other |
 
 pub(crate) mod backend;
+mod batches;
 mod bfv;
 pub(crate) mod bfv_lookups;
 mod bgv;

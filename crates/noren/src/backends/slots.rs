@@ -55,7 +55,7 @@ impl OnSlots {
     pub(super) fn record(&self, parameters: &[u8]) -> Record {
         let Approximations { error, dead_zone, .. } = self.approximations;
         let parameters = Record::hexadecimal(parameters);
-        Record { parameters, slots: self.recording.slots, lanes: 1, error, dead_zone, decisions: None }
+        Record { parameters, slots: self.recording.slots, lanes: 1, batch: None, error, dead_zone, decisions: None }
     }
 
     /// A recorded graph, for its price.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use noren_rlwe::error::{Error, Result};
 
 use crate::backends::backend::{Backend, Plan, Record};
+use crate::backends::batches::Batches;
 use crate::backends::bfv::BFV;
 use crate::backends::bfv_lookups::BfvLookups;
 use crate::backends::bgv::BGV;
@@ -63,7 +64,10 @@ impl Backends<'_> {
         graph: &Arc<Graph>,
         options: &Options,
     ) -> Result<Vec<Arc<dyn Plan>>> {
-        backend.plans(graph, options).map_err(|error| self.named_in(error, backend, graph))
+        let mut plans = backend.plans(graph, options).map_err(|error| self.named_in(error, backend, graph))?;
+        let batched = plans.first().map(|whole| Batches::plans(backend, graph, options, &**whole));
+        plans.extend(batched.into_iter().flatten());
+        Ok(plans)
     }
 
     /// The plan of a file.
@@ -72,7 +76,11 @@ impl Backends<'_> {
     /// As [`Backend::read`], and a backend that there is not.
     pub fn read(&self, name: &str, graph: &Arc<Graph>, record: &Record) -> Result<Arc<dyn Plan>> {
         let backend = self.named(name)?;
-        backend.read(graph, record).map_err(|error| self.named_in(error, backend, graph))
+        let plan = match record.batch {
+            Some(batch) => Batches::read(backend, graph, batch, &Record { batch: None, ..record.clone() }),
+            None => backend.read(graph, record),
+        };
+        plan.map_err(|error| self.named_in(error, backend, graph))
     }
 
     /// The plans of each backend but one, or why there are none. Integers are to be exact, and what another

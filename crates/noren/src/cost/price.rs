@@ -48,6 +48,9 @@ pub struct Price {
     pub server_memory: u64,
     /// The parts of the server's time.
     pub parts: Vec<Part>,
+    /// The part of the server's memory that each of several runs at once takes for itself.
+    #[serde(skip)]
+    pub run_memory: u64,
 }
 
 /// A part of the server's time.

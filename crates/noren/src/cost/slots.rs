@@ -178,6 +178,7 @@ impl SlotDraft {
         let special = self.parameters.p().len();
         let held =
             self.usage.held.most_rows(|depth| self.limbs_at(depth), special, server.threads) as u64 * self.row_bytes();
+        price.run_memory = held;
         let rows = self.parameters.primes().count() as u64;
         price.server_memory = PROCESS_BYTES + rows * TABLE_ROWS * self.row_bytes() + keys + factors + held;
         Ok(())

@@ -43,6 +43,13 @@ pub(crate) fn first_rows(graph: &Graph, count: usize) -> Option<Graph> {
     Some(shorter)
 }
 
+/// So many rows of an array of `rows` rows, from one of them on; the last row stands for those behind it.
+pub(crate) fn repeated_rows(values: &[f64], rows: usize, from: usize, count: usize) -> Vec<f64> {
+    let width = values.len() / rows;
+    let row = |row: usize| &values[row.min(rows - 1) * width..][..width];
+    (from..from + count).flat_map(row).copied().collect()
+}
+
 /// Whether a node has a row for each row of the inputs (or is the same for all rows), where it is one of the two; which of the nodes
 /// before it have rows is known.
 fn is_apart(graph: &Graph, at: usize, rows: usize, apart: &[bool]) -> Option<bool> {

@@ -88,6 +88,7 @@ impl Plan for Lookups {
             parameters,
             slots: self.lookup.layout().queries(),
             lanes: 1,
+            batch: None,
             error: 0.0,
             dead_zone: None,
             decisions: None,

@@ -216,7 +216,7 @@ impl Plan for TfhePlan {
 
     fn record(&self) -> Record {
         let parameters = Record::hexadecimal(&self.parameters.to_bytes(&(), Form::Packed));
-        Record { parameters, slots: 1, lanes: 1, error: 0.0, dead_zone: None, decisions: None }
+        Record { parameters, slots: 1, lanes: 1, batch: None, error: 0.0, dead_zone: None, decisions: None }
     }
 
     fn parameters(&self) -> &dyn Any {
