@@ -69,6 +69,7 @@ def compile(
     /,
     *examples: Input | ArrayLike,
     ranges: Sequence[tuple[float, float]] | Literal["data"] | None = None,
+    calibrate: float | None = None,
     scheme: _Scheme = "auto",
     precision: float | None = None,
     dead_zone: float | None = None,
@@ -81,6 +82,10 @@ def compile(
     examples: an `Input` for each argument, or an array of its shape and type with a pair of `ranges`. A range is
         public: it tells the server what values may occur. ``ranges="data"`` takes the smallest and largest element of
         the arrays.
+    calibrate: take the ranges of intermediate results and of results from the examples, which are arrays then, widened
+        by this many times their width at both ends, where what follows from the ranges of the arguments is much wider.
+        Decryption checks them: rows that left one raise `noren.RangeError`, or are flagged. None computes all ranges
+        from those of the arguments, which nothing leaves.
     scheme: "ckks" for real numbers, "ckks-bootstrapping" for those of functions that need more levels than parameters
         have, "ckks-switching" for the same with comparisons that TFHE decides, "bgv" and "bfv" for sums and products
         of integers, "bfv-lookups" for any functions of one or two integers and sums of these, "tfhe" for integers with
@@ -90,8 +95,8 @@ def compile(
     dead_zone: real numbers that are closer than this may compare either way; comparisons of real numbers are refused
         without it. np.maximum, np.minimum and np.abs need none. "ckks-switching" names the smallest that it has.
     security: of keys and ciphertexts in bits; None, in tests, for small rings that keep nothing secret.
-    machine: a file of `noren.advisor.calibrate` with the costs of the server, or `noren.advisor.REFERENCE`; this machine
-        for None.
+    machine: a file of `noren.advisor.calibrate` with the costs of the server, or `noren.advisor.REFERENCE`; this
+        machine for None.
     unlimited: whether plans may need more memory than the machine has, or more than an hour.
 
     Raises `noren.compiler.TraceError` for what cannot be traced, with file and line, and what to write instead;
@@ -100,6 +105,11 @@ def compile(
     machine.
     """
     graph = graph_of(function, examples, ranges, reals=precision is not None or dead_zone is not None)
+    if calibrate is not None:
+        if any(isinstance(example, Input) for example in examples):
+            raise EncodingError("calibrate= takes ranges from examples: arrays are needed in place of noren.Input")
+        arrays = [np.ascontiguousarray(example, dtype=np.float64).ravel() for example in examples]
+        graph = graph.calibrated(arrays, calibrate)
     program = Program.compile(
         graph,
         scheme=scheme,
@@ -159,12 +169,16 @@ class Compiled:
         """Return what the function does step by step: levels, operations, and predicted error bounds."""
         return Explanation(json.loads(self._program.explain(machine=self._machine)))
 
-    def simulate(self, *arguments: ArrayLike, bound: bool = False, seed: bytes | None = None) -> Any:
+    def simulate(
+        self, *arguments: ArrayLike, bound: bool = False, flags: bool = False, seed: bytes | None = None
+    ) -> Any:
         """Evaluate in the clear, with the noise that the scheme would add; exact schemes add none.
 
         Returns what `Client.decrypt` would. Raises `noren.Error` for arguments outside of their ranges.
         """
-        return _results(self._program, *self._program.simulate(_vectors(self._program, arguments), seed=seed), bound)
+        vectors = _vectors(self._program, arguments)
+        found = self._program.simulate(vectors, seed=seed, flags=flags)
+        return _results(self._program, *found, bound=bound, flags=flags)
 
     def __call__(self, *arguments: ArrayLike) -> Any:
         """Evaluate the function that was compiled, without encryption."""
@@ -242,16 +256,22 @@ class Client:
         """
         return self._program.encrypt(self.secret, _vectors(self._program, arguments), seed=seed)
 
-    def decrypt(self, reply: bytes, *, bound: bool = False) -> Any:
+    def decrypt(self, reply: bytes, *, bound: bool = False, flags: bool = False) -> Any:
         """Decrypt the results: an array for each output, or the array if there is one.
 
         With `bound` each array comes with a bound on its absolute error, which fails with a probability of at most
         2^-40; it is 0 for exact schemes. The last digits of real results hold traces of the secret key: they are for
         its owner.
 
-        Raises `noren.RangeError` for results that cannot be trusted, `noren.WireError` for bytes of another function.
+        With `flags` it is followed by an array that is true for each row of the arguments whose intermediate results
+        left the ranges of `compile(..., calibrate=)`, and for those that share ciphertexts with it: their results may
+        be anything. The array has one element where results do not follow row by row.
+
+        Raises `noren.RangeError` for results that cannot be trusted, and without `flags` for such rows;
+        `noren.WireError` for bytes of another function.
         """
-        return _results(self._program, *self._program.decrypt(self.secret, reply), bound)
+        found = self._program.decrypt(self.secret, reply, flags=flags)
+        return _results(self._program, *found, bound=bound, flags=flags)
 
     def save_secret(self, path: str | os.PathLike[str], *, force: bool = False, passphrase: str | None = None) -> None:
         """Write the secret key to a file of mode 0600, encrypted if there is a passphrase."""
@@ -283,14 +303,15 @@ class Server:
     def run(self, request: bytes, keys: ServerKeys | bytes | str | os.PathLike[str]) -> bytes:
         """Evaluate the function on encrypted arguments: the encrypted results.
 
-        keys: what `Client.keygen` returned, its bytes, or the path of its file. The last keys are remembered, those of a
-        file as long as it is the same file.
+        keys: what `Client.keygen` returned, its bytes, or the path of its file. The last keys are remembered, those of
+        a file as long as it is the same file.
 
         Raises `noren.WireError` for arguments of another function, `noren.MissingKeyError` and
         `noren.ParameterMismatchError` for keys of another one.
         """
         source = _file(keys) if isinstance(keys, str | os.PathLike) else keys
-        if self._last is None or not (self._last[0] is source or isinstance(source, tuple) and self._last[0] == source):
+        last = self._last[0] if self._last else None
+        if self._last is None or not (last is source or (isinstance(source, tuple) and last == source)):
             # Memory for the keys of one client is enough.
             self._last = None
             self._last = (source, self._program.server(self._opened(keys)))
@@ -361,7 +382,15 @@ def _vectors(program: Program, arguments: Sequence[Any]) -> list[NDArray[np.floa
     return vectors
 
 
-def _results(program: Program, values: Sequence[NDArray[np.float64]], bounds: Sequence[float], bound: bool) -> Any:
+def _results(
+    program: Program,
+    values: Sequence[NDArray[np.float64]],
+    bounds: Sequence[float],
+    flagged: Sequence[bool],
+    *,
+    bound: bool,
+    flags: bool,
+) -> Any:
     _, outputs = program.signature
     results: list[Any] = []
     for numbers, error, (shape, element) in zip(values, bounds, outputs, strict=True):
@@ -369,12 +398,13 @@ def _results(program: Program, values: Sequence[NDArray[np.float64]], bounds: Se
         exact = program.exact and element != "real"
         array = np.round(numbers).astype(_DTYPES[element]).reshape(shape) if exact else numbers.reshape(shape)
         results.append((array, error) if bound else array)
-    return results[0] if len(results) == 1 else tuple(results)
+    all_results = results[0] if len(results) == 1 else tuple(results)
+    return (all_results, np.array(flagged)) if flags else all_results
 
 
 def _file(path: str | os.PathLike[str]) -> tuple[int, ...]:
     """What tells a file from any other, and from what it was before."""
-    status = os.stat(path)
+    status = Path(path).stat()
     return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 

@@ -1,6 +1,7 @@
 //! One exception for each family of errors, all of them `noren.Error`, which is a `ValueError`.
 
 use noren::ckks::CkksError;
+use noren::compiler::CompileError;
 use noren::error::Error as Refusal;
 use noren::programs::ProgramError;
 use noren::schemes::error::{ShapeError, SlotError};
@@ -140,6 +141,9 @@ fn raise_of_scheme(error: &Refusal, text: String) -> PyErr {
         return EncodingError::new_err(text);
     }
     if error.downcast_ref::<ProgramError>().is_some() {
+        return RangeError::new_err(text);
+    }
+    if let Some(CompileError::LeftRange { .. }) = error.downcast_ref() {
         return RangeError::new_err(text);
     }
     match error.downcast_ref() {

@@ -7,6 +7,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::array::detached;
 use crate::errors::raise;
 use crate::whole::whole;
 
@@ -49,10 +50,24 @@ impl PyGraph {
         Ok((position, node.shape.clone(), element_name(node.element), node.range.low, node.range.high))
     }
 
+    /// The function with ranges of intermediate results from examples of its inputs, widened by a margin in widths at both ends.
+    ///
+    /// Raises Error for examples of other sizes, and for a margin that is negative.
+    fn calibrated(&self, py: Python<'_>, examples: Vec<PyReadonlyArray1<'_, f64>>, margin: f64) -> PyResult<Self> {
+        let graph = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let examples = vectors(&examples)?;
+        Ok(Self(Mutex::new(detached(py, || graph.calibrated(&examples, margin))?)))
+    }
+
     /// Says which nodes the function returns. Raises Error for nodes that there are not.
     fn finish(&self, #[pyo3(from_py_with = whole)] outputs: Vec<usize>) -> PyResult<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).finish(outputs).map_err(raise)
     }
+}
+
+/// The numbers of arrays.
+pub(crate) fn vectors(arrays: &[PyReadonlyArray1<'_, f64>]) -> PyResult<Vec<Vec<f64>>> {
+    arrays.iter().map(|array| Ok(array.as_slice()?.to_vec())).collect()
 }
 
 /// The name of an element type.

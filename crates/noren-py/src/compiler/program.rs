@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use noren::Seed;
 use noren::advisor::Workload;
 use noren::backends::Backends;
-use noren::compiler::{Client, Options, Outcome, Program, SecretKey, Server, ServerKeys};
+use noren::compiler::{Client, Flagged, Options, Outcome, Program, SecretKey, Server, ServerKeys};
 use noren::graph::Operation;
 use noren_files::encrypted;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -16,7 +16,7 @@ use pyo3::types::PyBytes;
 
 use crate::admission::{USUAL, admit, warn};
 use crate::array::detached;
-use crate::compiler::graph::{PyGraph, element_name};
+use crate::compiler::graph::{PyGraph, element_name, vectors};
 use crate::compiler::keys::{PyCompiledSecret, PyCompiledServerKeys};
 use crate::compiler::parameters::parameters;
 use crate::errors::{raise, raise_of_files};
@@ -36,7 +36,7 @@ pub(crate) struct PyProgram(pub(crate) Program);
 pub(crate) struct PyRunning(Server);
 
 /// For each output its elements in row-major order, and a bound on their error.
-type Results<'py> = (Vec<Bound<'py, PyArray1<f64>>>, Vec<f64>);
+type Results<'py> = (Vec<Bound<'py, PyArray1<f64>>>, Vec<f64>, Vec<bool>);
 
 /// Inputs and outputs.
 type Signature = (Vec<(String, Vec<usize>, &'static str, f64, f64)>, Vec<(Vec<usize>, &'static str)>);
@@ -258,24 +258,32 @@ impl PyProgram {
         Ok(PyBytes::new(py, &detached(py, || client.encrypt(&inputs, seed))?))
     }
 
-    /// Decrypts results: (values of each output, a bound on the error of each).
+    /// Decrypts results: (values of each output, a bound on the error of each, whether those of each row may be anything).
     ///
-    /// Raises WireError for bytes of another function.
-    fn decrypt<'py>(&self, py: Python<'py>, secret: &PyCompiledSecret, reply: &[u8]) -> PyResult<Results<'py>> {
+    /// Raises WireError for bytes of another function, RangeError without `flags` where a row has a flag.
+    #[pyo3(signature = (secret, reply, *, flags = false))]
+    fn decrypt<'py>(
+        &self,
+        py: Python<'py>,
+        secret: &PyCompiledSecret,
+        reply: &[u8],
+        flags: bool,
+    ) -> PyResult<Results<'py>> {
         let client = secret.client(&self.0)?;
-        Ok(results(py, detached(py, || client.decrypt(reply))?))
+        results(py, detached(py, || client.decrypt_flagged(reply))?, flags)
     }
 
     /// Evaluates the function in the clear with the noise of the scheme: as ``decrypt``.
-    #[pyo3(signature = (inputs, *, seed = None))]
+    #[pyo3(signature = (inputs, *, seed = None, flags = false))]
     fn simulate<'py>(
         &self,
         py: Python<'py>,
         inputs: Vec<PyReadonlyArray1<'py, f64>>,
         seed: Option<&[u8]>,
+        flags: bool,
     ) -> PyResult<Results<'py>> {
         let (inputs, seed): (_, Seed) = (vectors(&inputs)?, seed_of(seed)?);
-        Ok(results(py, detached(py, || self.0.simulate(&inputs, &seed))?))
+        results(py, detached(py, || self.0.simulate_flagged(&inputs, &seed))?, flags)
     }
 
     fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -293,11 +301,9 @@ impl PyRunning {
     }
 }
 
-fn vectors(inputs: &[PyReadonlyArray1<'_, f64>]) -> PyResult<Vec<Vec<f64>>> {
-    inputs.iter().map(|input| Ok(input.as_slice()?.to_vec())).collect()
-}
-
-fn results(py: Python<'_>, outcome: Outcome) -> Results<'_> {
-    let Outcome { values, bounds } = outcome;
-    (values.into_iter().map(|values| values.into_pyarray(py)).collect(), bounds)
+/// Results with the flags of rows; without `flags` none may have one.
+fn results(py: Python<'_>, found: Flagged, flags: bool) -> PyResult<Results<'_>> {
+    let raised = found.flags.clone();
+    let Outcome { values, bounds } = if flags { found.outcome } else { found.all_inside().map_err(raise)? };
+    Ok((values.into_iter().map(|values| values.into_pyarray(py)).collect(), bounds, raised))
 }

@@ -17,7 +17,10 @@ use crate::circuits::recorder::CircuitUsage;
 use crate::cost::price::{Left, Party, Price};
 use crate::graph::dag::Graph;
 use crate::graph::interval::Interval;
+use crate::graph::operation::Operation;
+use crate::graph::shape::size;
 use crate::lowering::nodes::Approximations;
+use crate::schemes::ckks::CkksError;
 
 /// A way to compute functions of arrays: a scheme, and how it is used.
 ///
@@ -253,19 +256,61 @@ impl Outcome {
     pub fn exact(values: Vec<Vec<f64>>) -> Self {
         Self { bounds: vec![0.0; values.len()], values }
     }
+
+    /// What was decrypted of a graph; numbers that nothing is known of where what ciphertexts state is false and the graph has outputs
+    /// to be checked, which tell whether something left its range.
+    ///
+    /// # Errors
+    /// Those of decryption, but for these.
+    pub(crate) fn or_unknown(found: Result<Self>, graph: &Graph) -> Result<Self> {
+        let is_checked = graph.results().len() < graph.outputs().len();
+        let is_false = |error: &Error| matches!(error.downcast_ref(), Some(CkksError::NotAsStated { .. }));
+        match found {
+            Err(error) if is_checked && is_false(&error) => {
+                let nothing = |&at: &usize| vec![f64::NAN; size(&graph.node(at).shape).unwrap_or(0)];
+                let values: Vec<Vec<f64>> = graph.outputs().iter().map(nothing).collect();
+                Ok(Self { bounds: vec![f64::NAN; values.len()], values })
+            }
+            found => found,
+        }
+    }
 }
+
+/// The part of the width of an interval that the bound on the error of what is checked to lie there may be.
+const CHECKED_PART: f64 = 1.0 / 32.0;
 
 /// Bounds on errors, as noise is predicted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bounds {
     /// For each node the bound on the error of its elements, as far as it has ciphertexts.
     pub nodes: Vec<Option<f64>>,
-    /// For each output.
+    /// For each result.
     pub outputs: Vec<f64>,
+    /// The largest bound of what is checked to lie in an interval, relative to what it may be, so that the check tells.
+    pub checks: f64,
 }
 
 impl Bounds {
-    /// The largest bound of an output.
+    /// Those of all nodes, and of all outputs.
+    pub(crate) fn of(graph: &Graph, nodes: Vec<Option<f64>>, mut outputs: Vec<f64>) -> Self {
+        let allowed = |&of: &usize| {
+            let within = graph.nodes().iter().filter_map(|node| match node.operation {
+                Operation::Within(node, range) if node == of => Some(CHECKED_PART * (range.high - range.low)),
+                _ => None,
+            });
+            within.fold(f64::INFINITY, f64::min)
+        };
+        let checks = outputs.iter().zip(graph.outputs()).map(|(bound, of)| bound / allowed(of)).fold(0.0, f64::max);
+        outputs.truncate(graph.results().len());
+        Self { nodes, outputs, checks }
+    }
+
+    /// The largest bound of a result, where results may have one of `most`; as much larger than that as those of checks are too large.
+    pub(crate) fn beside(&self, most: f64) -> f64 {
+        if most == f64::INFINITY { self.largest() } else { self.largest().max(most * self.checks) }
+    }
+
+    /// The largest bound of a result.
     #[must_use]
     pub fn largest(&self) -> f64 {
         self.outputs.iter().copied().fold(0.0, f64::max)

@@ -27,7 +27,8 @@ pub(super) struct Batches {
     rows: usize,
     /// The rows of a batch.
     batch: usize,
-    /// The plan of a batch.
+    /// The function of a batch, and its plan.
+    first: Arc<Graph>,
     plan: Arc<dyn Plan>,
 }
 
@@ -54,8 +55,12 @@ impl Batches {
             if !(1..rows).contains(&batch) {
                 return None;
             }
-            let plans = backend.plans(&Arc::new(first_rows(graph, batch)?), options).ok()?;
-            let batched = |plan| Arc::new(Self { graph: Arc::clone(graph), rows, batch, plan }) as Arc<dyn Plan>;
+            let first = Arc::new(first_rows(graph, batch)?);
+            let plans = backend.plans(&first, options).ok()?;
+            let batched = |plan| {
+                let (graph, first) = (Arc::clone(graph), Arc::clone(&first));
+                Arc::new(Self { graph, rows, batch, first, plan }) as Arc<dyn Plan>
+            };
             Some(plans.into_iter().map(batched).collect())
         };
         batched().unwrap_or_default()
@@ -76,9 +81,9 @@ impl Batches {
         if !(1..rows).contains(&batch) {
             return Err(refused(&format!("1 to {} of {rows} rows", rows - 1)));
         }
-        let first = first_rows(graph, batch).ok_or_else(|| refused("none"))?;
-        let plan = backend.read(&Arc::new(first), record)?;
-        Ok(Arc::new(Self { graph: Arc::clone(graph), rows, batch, plan }))
+        let first = Arc::new(first_rows(graph, batch).ok_or_else(|| refused("none"))?);
+        let plan = backend.read(&first, record)?;
+        Ok(Arc::new(Self { graph: Arc::clone(graph), rows, batch, first, plan }))
     }
 
     fn count(&self) -> usize {
@@ -216,7 +221,8 @@ impl Plan for Batches {
     }
 
     fn decrypt(&self, secret: &SecretKey, outputs: &[Vec<u8>]) -> Result<Outcome> {
-        self.joined(batches_of(outputs, self.count())?.map(|batch| self.plan.decrypt(secret, batch)))
+        let decrypt = |batch| Outcome::or_unknown(self.plan.decrypt(secret, batch), &self.first);
+        self.joined(batches_of(outputs, self.count())?.map(decrypt))
     }
 
     fn simulate(&self, inputs: &[Vec<f64>], seed: &Seed) -> Result<Outcome> {

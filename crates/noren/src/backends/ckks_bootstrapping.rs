@@ -152,7 +152,7 @@ impl DeepPlan {
                     plan => plan?,
                 };
                 let bound = match plan.predicted() {
-                    Ok(bounds) => bounds.largest(),
+                    Ok(bounds) => bounds.beside(precision * MARGIN),
                     Err(error) if error.downcast_ref() == Some(&Overgrown) => f64::INFINITY,
                     Err(error) => return Err(error),
                 };
@@ -209,7 +209,7 @@ impl DeepPlan {
             .with_decider(decider)
             .with_margin(MARGIN_OF_SLACK)
             .run(|node, parts, _: &Layout| nodes[node] = Some(model.bound(parts)))?;
-        Ok(Bounds { nodes, outputs: outputs.iter().map(|output| model.bound(&output.parts)).collect() })
+        Ok(Bounds::of(graph, nodes, outputs.iter().map(|output| model.bound(&output.parts)).collect()))
     }
 }
 

@@ -201,8 +201,8 @@ impl<'a> Search<'a> {
         recording: &Recording,
     ) -> Result<std::result::Result<ckks::Parameters, Option<f64>>> {
         for next in scales[1..].iter().map(Some).chain([None]) {
-            let bounds =
-                widest(self.graph, &found, recording, self.approximations, Some(&self.maps), self.most)?.largest();
+            let bounds = widest(self.graph, &found, recording, self.approximations, Some(&self.maps), self.most)?
+                .beside(self.most);
             if bounds <= self.most {
                 return Ok(Ok(found));
             }
@@ -239,7 +239,7 @@ impl<'a> Search<'a> {
     fn tried(&self, parameters: &ckks::Parameters, recording: &Recording) -> Result<Trial> {
         let model = NoiseModel::new(parameters.clone(), None);
         match predicted(self.graph, &model, recording, self.approximations, Some(&self.maps)) {
-            Ok(bounds) if bounds.largest().is_finite() => Ok(Trial::Bounded(bounds.largest())),
+            Ok(bounds) if bounds.beside(self.most).is_finite() => Ok(Trial::Bounded(bounds.beside(self.most))),
             Ok(_) => Ok(Trial::Left(None)),
             Err(error) => match error.downcast_ref() {
                 Some(CkksError::Overflow { value, .. }) => Ok(Trial::Left(Some(value.abs()))),

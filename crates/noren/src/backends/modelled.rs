@@ -43,7 +43,7 @@ pub(super) fn predicted(
         .with_margin(MARGIN_OF_SLACK)
         .with_maps(maps)
         .run(|node, parts, _: &Layout| nodes[node] = Some(bound(parts)))?;
-    Ok(Bounds { nodes, outputs: outputs.iter().map(|output| bound(&output.parts)).collect() })
+    Ok(Bounds::of(graph, nodes, outputs.iter().map(|output| bound(&output.parts)).collect()))
 }
 
 /// The widest bounds of several runs whose encryptions have other names, as those of each request do; or the first beyond `most`.
@@ -61,11 +61,11 @@ pub(super) fn widest(
     };
     let mut widest = of_draw(0)?;
     for draw in 1..DRAWS {
-        if widest.largest() > most {
+        if widest.beside(most) > most {
             break;
         }
         let bounds = of_draw(draw)?;
-        if bounds.largest() > widest.largest() {
+        if bounds.beside(most) > widest.beside(most) {
             widest = bounds;
         }
     }

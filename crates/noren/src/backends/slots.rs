@@ -30,7 +30,7 @@ pub(super) fn evaluates(graph: &Graph, at: usize, reals: bool) -> bool {
     match &node.operation {
         Operation::Input { .. } | Operation::Constant { .. } | Operation::Gather { .. } | Operation::Select(..) => true,
         Operation::MatMul { .. } | Operation::Polynomial(..) => true,
-        Operation::Function { .. } | Operation::Sort(..) => reals,
+        Operation::Function { .. } | Operation::Sort(..) | Operation::Within(..) => reals,
         Operation::Table { .. } => !reals,
         Operation::ArgMax(..) => false,
         Operation::Unary(..) => true,

@@ -11,7 +11,7 @@ use noren_rlwe::wire::writer::Form;
 use crate::backends::backend::Outcome;
 use crate::backends::keys::{SecretKey, ServerKeys};
 use crate::backends::parcel::{Inputs, Outputs, Parcel};
-use crate::compiler::program::Program;
+use crate::compiler::program::{Flagged, Program};
 
 /// The half of a compiled function that has the secret key: encrypts inputs, and decrypts results.
 ///
@@ -118,7 +118,8 @@ impl Client {
     /// Decrypts results of [`Server::run`](crate::compiler::Server::run), with bounds on their errors.
     ///
     /// # Errors
-    /// Results of another function; what the decryptor refuses.
+    /// Results of another function; what the decryptor refuses; [`CompileError::LeftRange`](crate::compiler::CompileError::LeftRange)
+    /// for results that may be anything, of a function whose ranges follow from examples.
     pub fn decrypt(&self, reply: &[u8]) -> Result<Outcome> {
         self.decrypt_parcel(&Parcel::from_bytes(&(), reply)?)
     }
@@ -128,8 +129,20 @@ impl Client {
     /// # Errors
     /// As [`Client::decrypt`].
     pub fn decrypt_parcel(&self, reply: &Parcel<Outputs>) -> Result<Outcome> {
+        self.flagged(reply)?.all_inside()
+    }
+
+    /// As [`Client::decrypt`], with a flag for each row whose results may be anything in place of a refusal.
+    ///
+    /// # Errors
+    /// Results of another function; what the decryptor refuses.
+    pub fn decrypt_flagged(&self, reply: &[u8]) -> Result<Flagged> {
+        self.flagged(&Parcel::from_bytes(&(), reply)?)
+    }
+
+    fn flagged(&self, reply: &Parcel<Outputs>) -> Result<Flagged> {
         check_program(&self.program, &reply.fingerprint)?;
-        Ok(self.program.results(self.program.plan().decrypt(&self.secret, &reply.items)?))
+        self.program.results(self.program.plan().decrypt(&self.secret, &reply.items))
     }
 }
 

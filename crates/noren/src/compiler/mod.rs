@@ -17,7 +17,7 @@ mod server;
 pub use advice::{Shapes, advise};
 pub use client::Client;
 pub use explain::{Explanation, OtherScheme};
-pub use program::{Program, Summary};
+pub use program::{Flagged, Program, Summary};
 pub use server::Server;
 
 pub use crate::backends::{Options, Outcome, SecretKey, ServerKeys, Step};

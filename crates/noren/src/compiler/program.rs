@@ -14,8 +14,9 @@ use crate::backends::parcel::{Function, Parcel};
 use crate::backends::table::Backends;
 use crate::compiler::choice::best;
 use crate::graph::dag::Graph;
-use crate::graph::evaluated::Evaluated;
+use crate::graph::evaluated::{Evaluated, Outside};
 use crate::graph::operation::{Element, Operation};
+use crate::graph::rows::rows;
 use crate::lowering::error::CompileError;
 
 /// A compiled function: a graph, and the plan of a backend for it.
@@ -67,6 +68,33 @@ pub struct Summary {
     pub inputs: Vec<(String, Vec<usize>)>,
     /// The shapes of the results.
     pub results: Vec<Vec<usize>>,
+}
+
+/// Results of a function that was [calibrated](Graph::calibrated), with what is not certain to lie where it was compiled for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Flagged {
+    /// The results: those of rows with a flag may be anything, whatever their bounds.
+    pub outcome: Outcome,
+    /// For each row of the arguments whether its results may be anything: all rows that share ciphertexts with one that left a range.
+    /// One flag where results depend on all rows.
+    pub flags: Vec<bool>,
+    /// What raised the flags: of each row and each range the first element.
+    pub outside: Vec<Outside>,
+}
+
+impl Flagged {
+    /// The results, if no row has a flag.
+    ///
+    /// # Errors
+    /// [`CompileError::LeftRange`].
+    pub fn all_inside(self) -> Result<Outcome> {
+        let Some(Outside { place, range, value, row }) = self.outside.into_iter().next() else {
+            return Ok(self.outcome);
+        };
+        let (count, rows) = (self.flags.iter().filter(|flag| **flag).count(), self.flags.len());
+        let (row, low, high) = (row.unwrap_or(0), range.low, range.high);
+        Err(CompileError::LeftRange { place, count, rows, row, value, low, high }.into())
+    }
 }
 
 /// The JSON of a program.
@@ -209,20 +237,38 @@ impl Program {
         Ok(Self::new(graph, evaluated, plan, precision))
     }
 
-    /// The results of the function, of what the plan evaluates.
-    pub(super) fn results(&self, found: Outcome) -> Outcome {
-        let Outcome { values, bounds } = found;
-        Outcome { values: self.evaluated().results(values), bounds: self.evaluated().bounds(&bounds) }
+    /// The results of the function, of what the plan evaluates, with a flag for each row: for all that share ciphertexts with one that
+    /// left a range, which may have left the modulus of a ciphertext too.
+    pub(super) fn results(&self, found: Result<Outcome>) -> Result<Flagged> {
+        let evaluated = self.evaluated();
+        let Outcome { values, bounds } = Outcome::or_unknown(found, evaluated.graph())?;
+        let outside = evaluated.outside(&values, &bounds);
+        let mut flags = vec![false; rows(evaluated.graph()).unwrap_or(1)];
+        let batch = self.plan().record().batch.unwrap_or(flags.len());
+        for row in outside.iter().map(|outside| outside.row.unwrap_or(0)) {
+            let (start, count) = (row / batch * batch, flags.len());
+            flags[start..(start + batch).min(count)].fill(true);
+        }
+        let outcome = Outcome { bounds: evaluated.bounds(&bounds), values: evaluated.results(values) };
+        Ok(Flagged { outcome, flags, outside })
     }
 
     /// Evaluates the function in the clear, with the noise that the scheme would add: as the noise is modelled; exact schemes add
     /// none.
     ///
     /// # Errors
-    /// [`CompileError::OutsideRange`].
+    /// [`CompileError::OutsideRange`], [`CompileError::LeftRange`].
     pub fn simulate(&self, inputs: &[Vec<f64>], seed: &Seed) -> Result<Outcome> {
+        self.simulate_flagged(inputs, seed)?.all_inside()
+    }
+
+    /// As [`Program::simulate`], with flags in place of a refusal.
+    ///
+    /// # Errors
+    /// [`CompileError::OutsideRange`].
+    pub fn simulate_flagged(&self, inputs: &[Vec<f64>], seed: &Seed) -> Result<Flagged> {
         self.check_inputs(inputs)?;
-        Ok(self.results(self.plan().simulate(inputs, seed)?))
+        self.results(self.plan().simulate(inputs, seed))
     }
 
     /// Checks inputs against their shapes, types and ranges.

@@ -30,6 +30,8 @@ use crate::graph::separable::Separable;
 pub struct Graph {
     nodes: Vec<Node>,
     outputs: Vec<usize>,
+    /// How many of the outputs are results; the others are checked alone.
+    results: usize,
     /// The forms that narrow the ranges of further nodes, until [`Graph::finish`].
     separable: Separable,
 }
@@ -79,6 +81,12 @@ impl Graph {
     /// # Errors
     /// No node, or one that there is not.
     pub fn finish(&mut self, outputs: Vec<usize>) -> Result<()> {
+        let results = outputs.len();
+        self.finish_checked(outputs, results)
+    }
+
+    /// The same, where outputs after the first `results` are decrypted to be checked alone.
+    pub(super) fn finish_checked(&mut self, outputs: Vec<usize>, results: usize) -> Result<()> {
         let nodes = self.nodes.len();
         match outputs.iter().find(|&&output| output >= nodes) {
             Some(output) => Err(Error::parameter("output", output, format!("below {nodes}"))),
@@ -87,6 +95,7 @@ impl Graph {
             }
             None => {
                 self.outputs = outputs;
+                self.results = results;
                 self.separable = Separable::default();
                 Ok(())
             }
@@ -112,6 +121,11 @@ impl Graph {
     #[must_use]
     pub fn outputs(&self) -> &[usize] {
         &self.outputs
+    }
+
+    /// The outputs that are results, the first: others are checked alone.
+    pub(crate) fn results(&self) -> &[usize] {
+        &self.outputs[..self.results]
     }
 
     /// The nodes of the inputs, in the order of the arguments.

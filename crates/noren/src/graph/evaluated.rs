@@ -5,8 +5,10 @@ use std::sync::Arc;
 use noren_rlwe::error::Result;
 
 use crate::graph::dag::Graph;
+use crate::graph::interval::Interval;
 use crate::graph::node::Node;
 use crate::graph::operation::{Binary, Element, Operation, Unary};
+use crate::graph::rows::rows;
 use crate::graph::simplify::simplified;
 
 /// `factor x + shift`.
@@ -46,8 +48,31 @@ impl Affine {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluated {
     graph: Arc<Graph>,
-    /// For each output its image, which is the result.
+    /// For each result its image.
     images: Vec<Affine>,
+    /// The outputs that lie in an interval.
+    checks: Vec<Check>,
+}
+
+/// An output of which all elements lie in an interval, if results are right.
+#[derive(Debug, Clone, PartialEq)]
+struct Check {
+    output: usize,
+    range: Interval,
+    place: String,
+}
+
+/// An element that is not certain to lie where a function was compiled for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outside {
+    /// Where the function asks for it.
+    pub place: String,
+    /// The interval.
+    pub range: Interval,
+    /// The element, within the bound on its error.
+    pub value: f64,
+    /// The row of the arguments that it follows from; none where results depend on all of them.
+    pub row: Option<usize>,
 }
 
 impl Evaluated {
@@ -57,14 +82,35 @@ impl Evaluated {
     /// As [`Graph::push`].
     pub fn new(graph: &Graph) -> Result<Self> {
         let simple = simplified(graph)?;
-        let (graph, images) = match of_integers(&simple)? {
-            Some(found) => found,
+        let (graph, images, checks) = match of_integers(&simple)? {
+            Some((graph, images)) => (graph, images, Vec::new()),
             None => {
                 let count = simple.outputs().len();
-                (simple, vec![Affine::IDENTITY; count])
+                let (graph, checks) = checked(simple)?;
+                (graph, vec![Affine::IDENTITY; count], checks)
             }
         };
-        Ok(Self { graph: Arc::new(graph), images })
+        Ok(Self { graph: Arc::new(graph), images, checks })
+    }
+
+    /// The elements that are not certain to lie where the function was compiled for, of what was evaluated: of each row and each
+    /// interval the first. Where there is none, results are right within their bounds.
+    pub(crate) fn outside(&self, evaluated: &[Vec<f64>], bounds: &[f64]) -> Vec<Outside> {
+        let rows = rows(&self.graph);
+        let mut all = Vec::new();
+        for Check { output, range, place } in &self.checks {
+            let (values, bound) = (&evaluated[*output], bounds[*output]);
+            let is_inside = |x: f64| x - bound >= range.low && x + bound <= range.high;
+            let width = rows.map_or(values.len(), |rows| values.len() / rows);
+            for (row, values) in values.chunks(width.max(1)).enumerate() {
+                let outside = values.iter().find(|x| !is_inside(**x));
+                all.extend(outside.map(|&value| {
+                    let (place, range) = (place.clone(), *range);
+                    Outside { place, range, value, row: rows.map(|_| row) }
+                }));
+            }
+        }
+        all
     }
 
     /// The graph that backends evaluate.
@@ -80,7 +126,7 @@ impl Evaluated {
 
     /// The bounds on the errors of results, of those on what was evaluated.
     pub(crate) fn bounds(&self, evaluated: &[f64]) -> Vec<f64> {
-        let largest = self.graph.outputs().iter().map(|&at| self.graph.node(at).range.magnitude());
+        let largest = self.graph.results().iter().map(|&at| self.graph.node(at).range.magnitude());
         let images = self.images.iter().zip(largest).zip(evaluated);
         images.map(|((image, largest), bound)| image.factor.abs() * bound + image.rounding(largest)).collect()
     }
@@ -98,6 +144,35 @@ impl Evaluated {
         };
         self.images.iter().zip(evaluated).map(image).collect()
     }
+}
+
+/// A function whose outputs are what is checked to lie in an interval, too: before it is taken to lie there, so that parameters hold
+/// whatever follows from what was checked before.
+fn checked(mut graph: Graph) -> Result<(Graph, Vec<Check>)> {
+    let (needed, mut outputs, mut checks) = (graph.needed(), graph.outputs().to_vec(), Vec::new());
+    let results = outputs.len();
+    let within = |graph: &Graph, at: usize| match graph.node(at).operation {
+        Operation::Within(of, range) => Some((of, range, graph.node(at).place.clone())),
+        _ => None,
+    };
+    for (output, at) in outputs.iter_mut().enumerate() {
+        while let Some((of, range, place)) = within(&graph, *at) {
+            checks.push(Check { output, range, place });
+            *at = of;
+        }
+    }
+    for (of, range, place) in (0..needed.len()).filter(|&at| needed[at]).filter_map(|at| within(&graph, at)) {
+        let output = outputs.iter().position(|&output| output == of).unwrap_or_else(|| {
+            outputs.push(of);
+            outputs.len() - 1
+        });
+        let check = Check { output, range, place };
+        if !checks.contains(&check) {
+            checks.push(check);
+        }
+    }
+    graph.finish_checked(outputs, results)?;
+    Ok((graph, checks))
 }
 
 /// The function of integers that a function is, but for images of outputs; nothing if it computes with real numbers otherwise, or

@@ -126,6 +126,16 @@ impl Context<'_> {
                 }
                 Ok((node.shape.clone(), element, range))
             }
+            Operation::Within(of, range) => {
+                let node = &nodes[*of];
+                if node.element != Element::Real {
+                    return Err(self.operands(describe(node), "real numbers".to_owned()));
+                }
+                if !range.is_proper() || range.low > node.range.high || range.high < node.range.low {
+                    return Err(self.range(*range, "a part of the range of its operand"));
+                }
+                Ok((node.shape.clone(), node.element, node.range.clipped(*range)))
+            }
             Operation::Function { name, of, error } => {
                 let node = &nodes[*of];
                 if !(*error >= 0.0 && error.is_finite()) {

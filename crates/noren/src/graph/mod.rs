@@ -6,9 +6,11 @@
 //! | `interval`, `ranges`, `shape`, `inference` | where results lie, how shapes broadcast, what follows from an operation |
 //! | `reference` | the function in clear, the oracle |
 //! | `rows` | functions that compute their rows apart |
+//! | `calibrated` | ranges of intermediate results from examples |
 //! | `simplify`, `evaluated` | sums of powers as polynomials; what is left to clients |
 //! | `error` | [`GraphError`]: operands or ranges that an operation does not take |
 
+mod calibrated;
 pub(crate) mod dag;
 pub(crate) mod error;
 pub(crate) mod evaluated;
@@ -25,7 +27,7 @@ pub(crate) mod simplify;
 
 pub use dag::Graph;
 pub use error::GraphError;
-pub use evaluated::Evaluated;
+pub use evaluated::{Evaluated, Outside};
 pub use interval::Interval;
 pub use node::Node;
 pub use operation::{Binary, Element, Function, Operation, Reduction, Unary};

@@ -86,6 +86,8 @@ pub enum Operation {
         #[serde(default)]
         error: f64,
     },
+    /// The same elements, real numbers that lie in an interval: whoever decrypts results checks that, and refuses them otherwise.
+    Within(usize, Interval),
     /// `values[x - first]` for each element `x`.
     Table {
         /// The node, of integers.
@@ -301,6 +303,7 @@ impl Operation {
             | Self::ArgMax(of, _)
             | Self::Polynomial(of, _)
             | Self::Function { of, .. }
+            | Self::Within(of, _)
             | Self::Table { of, .. } => vec![of],
             Self::Binary(_, a, b) => vec![a, b],
             Self::Select(condition, a, b) => vec![condition, a, b],
@@ -320,6 +323,7 @@ impl Operation {
             | Self::ArgMax(of, _)
             | Self::Polynomial(of, _)
             | Self::Function { of, .. }
+            | Self::Within(of, _)
             | Self::Table { of, .. } => *of = name(*of),
             Self::Binary(_, a, b) => (*a, *b) = (name(*a), name(*b)),
             Self::Select(condition, a, b) => (*condition, *a, *b) = (name(*condition), name(*a), name(*b)),
@@ -353,6 +357,7 @@ impl Operation {
             Self::ArgMax(..) => "argmax".to_owned(),
             Self::Polynomial(_, coefficients) => format!("polynomial of degree {}", coefficients.len().max(1) - 1),
             Self::Function { name, .. } => kebab(name),
+            Self::Within(..) => "within".to_owned(),
             Self::Table { values, .. } => format!("table of {}", values.len()),
         }
     }

@@ -107,6 +107,7 @@ impl Graph {
                 each(*of, &|x| coefficients.iter().rev().fold(0.0, |value, c| value * x + c))
             }
             Operation::Function { name, of, .. } => each(*of, &|x| name.of(x)),
+            Operation::Within(of, _) => values(*of).to_vec(),
             Operation::Table { of, first, values: table, .. } => {
                 each(*of, &|x| table.get((x - *first as f64) as usize).copied().unwrap_or(f64::NAN))
             }

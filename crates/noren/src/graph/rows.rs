@@ -39,7 +39,7 @@ pub(crate) fn first_rows(graph: &Graph, count: usize) -> Option<Graph> {
         };
         shorter.push(operation, &node.place).ok()?;
     }
-    shorter.finish(graph.outputs().to_vec()).ok()?;
+    shorter.finish_checked(graph.outputs().to_vec(), graph.results().len()).ok()?;
     Some(shorter)
 }
 
@@ -77,7 +77,11 @@ fn is_apart(graph: &Graph, at: usize, rows: usize, apart: &[bool]) -> Option<boo
             let row = size(&graph.node(*of).shape).unwrap_or(0) / rows;
             has_rows && moves_within_rows(row, rows, positions)
         }
-        Operation::Unary(..) | Operation::Polynomial(..) | Operation::Function { .. } | Operation::Table { .. } => true,
+        Operation::Unary(..)
+        | Operation::Polynomial(..)
+        | Operation::Function { .. }
+        | Operation::Within(..)
+        | Operation::Table { .. } => true,
         Operation::Input { .. } | Operation::Constant { .. } => false,
     };
     (kept && has_rows).then_some(true)

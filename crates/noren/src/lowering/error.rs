@@ -87,6 +87,29 @@ pub enum CompileError {
         /// What it takes, and what there is.
         found: String,
     },
+    /// Intermediate results that are not certain to lie in the range that the function was compiled for: results may be anything.
+    #[error(
+        "{}{} of {rows} rows left the range [{}, {}] that the function was compiled for, such as row {row} with {}: calibrate on \
+         examples that are like it, or with a wider margin, or take the other rows by their flags",
+        prefix(place), count, readable(*low), readable(*high),
+        if value.is_nan() { "values that cannot be read".to_owned() } else { readable(*value).to_string() }
+    )]
+    LeftRange {
+        /// Where the function asks for what left its range first.
+        place: String,
+        /// How many rows left a range.
+        count: usize,
+        /// How many rows there are; 1 where results depend on all of them.
+        rows: usize,
+        /// The first of them.
+        row: usize,
+        /// The value that left the range.
+        value: f64,
+        /// The range.
+        low: f64,
+        /// The range.
+        high: f64,
+    },
     /// A value that is outside of the range that was declared for its input.
     #[error(
         "input {input:?}: element {index} is {}, the declared range is [{}, {}]: declare a wider range and compile again, \

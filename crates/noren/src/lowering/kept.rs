@@ -18,7 +18,10 @@ pub(crate) type KeptBy<E> = Kept<<E as SlotEvaluator>::Factor>;
 
 /// The matrices of a graph in clear, for several runs that each encode them anew: the trials of a search.
 #[derive(Debug)]
-pub(crate) struct Maps<T>(Mutex<HashMap<(usize, Place), Arc<LinearMap<T>>>>);
+pub(crate) struct Maps<T>(Mutex<BySlots<T>>);
+
+/// The matrix of each place, for each number of slots.
+type BySlots<T> = HashMap<(usize, Place), Arc<LinearMap<T>>>;
 
 impl<T> Default for Maps<T> {
     fn default() -> Self {

@@ -246,6 +246,16 @@ impl<'a, E: Shared> Lowering<'a, E> {
                     _ => return Err(self.refusal(at, "")),
                 }
             }
+            Operation::Within(of, range) => {
+                let x = self.value((*of, operand(*of)?), None)?;
+                // What is no element is not checked.
+                let bounds = match (x.layout.is_full(), x.layout.is_known()) {
+                    (true, _) => x.bounds.clipped(*range),
+                    (_, true) => x.bounds.clipped(range.hull(Interval::point(0.0))),
+                    _ => x.bounds,
+                };
+                Operand::Value(self.made(x.parts.clone(), x.layout.clone(), bounds).into())
+            }
             Operation::Select(condition, a, b) => {
                 let operands = [(*condition, operand(*condition)?), (*a, operand(*a)?), (*b, operand(*b)?)];
                 self.selected(at, operands)?

@@ -181,7 +181,9 @@ impl Fusion {
             Operation::Function { .. } => {
                 Err(CompileError::unsupported(graph, at, "a table of its values: values[x]").into())
             }
-            Operation::Sort(..) | Operation::ArgMax(..) => Err(CompileError::unsupported(graph, at, "").into()),
+            Operation::Sort(..) | Operation::ArgMax(..) | Operation::Within(..) => {
+                Err(CompileError::unsupported(graph, at, "").into())
+            }
         }
     }
 

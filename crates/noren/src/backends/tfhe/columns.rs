@@ -199,7 +199,7 @@ impl<'r, 'g, A: ColumnAlgebra> Run<'r, 'g, A> {
                 self.ev.gather(&sorted, self.count, &place)
             }
             Operation::ArgMax(of, axis) => self.ev.argmax(&self.along(*of, *axis)?)?,
-            Operation::Input { .. } | Operation::Function { .. } => {
+            Operation::Input { .. } | Operation::Function { .. } | Operation::Within(..) => {
                 return Err(refusal(self.graph, self.at, "an operation on integers"));
             }
         }))

@@ -113,7 +113,11 @@ impl Gates<'_> {
             | Operation::Select(..)
             | Operation::Polynomial(..)
             | Operation::Table { .. } => self.each(at),
-            Operation::MatMul { .. } | Operation::Sort(..) | Operation::ArgMax(..) | Operation::Function { .. } => None,
+            Operation::MatMul { .. }
+            | Operation::Sort(..)
+            | Operation::ArgMax(..)
+            | Operation::Within(..)
+            | Operation::Function { .. } => None,
         }
     }
 
