@@ -275,6 +275,55 @@ def decisions(_: World, rng: Rng) -> Call:
     return Call(f"decisions: {steps}({inputs}) about {edge}", run, function(*arrays), check=check)
 
 
+def calibrated(scheme: str) -> Callable[[World, Rng], Call]:
+    """Ranges come from examples: rows without a flag are right, whatever the others hold."""
+
+    def make(_: World, rng: Rng) -> Call:
+        function = Function(rng, REALS, 6, integers=False)
+        inputs = drawn(rng, 7, ((-1.0, 1.0), (0.25, 1.0)))
+        part = float(one_of(rng, 0.05, 0.3, 1.0))
+        examples = [spec.low + part * (values_of(rng, spec, integers=False) - spec.low) for spec in inputs]
+        same = chance(rng, 0.4)
+        arrays = examples if same else [values_of(rng, spec, integers=False) for spec in inputs]
+        precision, margin = 3e-2, float(one_of(rng, 0.25, 1.0))
+
+        def run() -> Any:
+            options: dict[str, Any] = {"precision": precision, "scheme": scheme, "calibrate": margin}
+            ranges = [(spec.low, spec.high) for spec in inputs]
+            try:
+                f = noren.compile(function, *examples, ranges=ranges, security=None, **options)
+            except noren.Error as error:
+                if any(words in str(error) for words in LIMITS):
+                    raise
+                raise Finding("refused", f"{function}, {inputs}: {error}") from error
+            try:
+                keys = f.client.keygen()
+                reply = f.server.run(f.client.encrypt(*arrays), keys)
+                found = f.client.decrypt(reply, bound=True, flags=True)
+                return [found, f.simulate(*arrays, bound=True, flags=True)]
+            except noren.Error as error:
+                raise Finding("late", f"it was compiled, and refused later: {type(error).__name__}: {error}") from error
+
+        def check(found: Any, wanted: Any) -> float:
+            worst = 0.0
+            for results, flags in found:
+                if same and flags.any():
+                    raise Finding("flagged", f"examples themselves: {flags}")
+                for (values, bound), truth in zip(results, wanted, strict=True):
+                    if values.shape != np.shape(truth):
+                        raise Finding("wrong", f"{values}, true {truth}")
+                    errors = np.abs(values - truth)
+                    right = errors[~flags] if flags.size > 1 else errors[None][~flags]
+                    if right.size and not right.max() <= bound <= precision:
+                        raise Finding("wrong", f"{values}, true {truth}, bound {bound}, flags {flags}")
+                    worst = max(worst, float(right.max(initial=0.0)) / bound if bound else 0.0)
+            return worst
+
+        return Call(f"{scheme}, calibrated: {function}({inputs})", run, function(*arrays), check=check)
+
+    return make
+
+
 def outside(_: World, rng: Rng) -> Call:
     """Values outside of their ranges are refused."""
     exact = chance(rng, 0.5)
@@ -328,6 +377,8 @@ VERBS: list[Verb] = [
     Verb("residues", integers("bfv", SUMS), weight=1.0),
     Verb("choices", integers("tfhe", CHOICES), weight=1.0),
     Verb("lookups", integers("bfv-lookups", CHOICES, LOOKUP_LIMITS), weight=2.0),
+    Verb("calibrated", calibrated("ckks"), weight=1.0),
+    Verb("calibrated, deep", calibrated("ckks-bootstrapping"), weight=0.3),
     Verb("outside", outside, weight=0.5, mistake=True),
     Verb("foreign", foreign, weight=0.5, mistake=True),
 ]

@@ -17,6 +17,7 @@ use crate::circuits::recorder::CircuitUsage;
 use crate::cost::price::{Left, Party, Price};
 use crate::graph::dag::Graph;
 use crate::graph::interval::Interval;
+use crate::graph::node::Node;
 use crate::graph::operation::Operation;
 use crate::graph::shape::size;
 use crate::lowering::nodes::Approximations;
@@ -257,13 +258,14 @@ impl Outcome {
         Self { bounds: vec![0.0; values.len()], values }
     }
 
-    /// What was decrypted of a graph; numbers that nothing is known of where what ciphertexts state is false and the graph has outputs
-    /// to be checked, which tell whether something left its range.
+    /// What was decrypted of a graph; numbers that nothing is known of where what ciphertexts state is false and the graph takes
+    /// something to lie within a range, which it may have left.
     ///
     /// # Errors
     /// Those of decryption, but for these.
     pub(crate) fn or_unknown(found: Result<Self>, graph: &Graph) -> Result<Self> {
-        let is_checked = graph.results().len() < graph.outputs().len();
+        let is_within = |(node, needed): (&Node, bool)| needed && matches!(node.operation, Operation::Within(..));
+        let is_checked = graph.nodes().iter().zip(graph.needed()).any(is_within);
         let is_false = |error: &Error| matches!(error.downcast_ref(), Some(CkksError::NotAsStated { .. }));
         match found {
             Err(error) if is_checked && is_false(&error) => {

@@ -10,12 +10,18 @@ use crate::graph::simplify::simplified;
 /// Ranges that are known are narrowed to those of examples if they are this many times as wide.
 const WIDER: f64 = 2.0;
 
+/// Ranges of examples count as this wide at least: a part of the largest absolute value, and one of what is known. Few examples may
+/// be alike.
+const LEAST: f64 = 0.5;
+const LEAST_OF_KNOWN: f64 = 1.0 / 1024.0;
+
 /// The most of the margin, in widths of the range of examples.
 const MOST_MARGIN: f64 = 1e6;
 
 impl Graph {
     /// The function, simplified, with results and what is not linear in what it is of within the ranges that these inputs lead to,
-    /// widened by `margin` times their width at both ends: where those that follow from the ranges of inputs are much wider.
+    /// widened by `margin` times their width at both ends: where those that follow from the ranges of inputs are much wider. Half of
+    /// the largest absolute value counts as the width of a narrower range.
     ///
     /// Whoever decrypts results checks that all elements lie there ([`Operation::Within`]).
     ///
@@ -35,8 +41,10 @@ impl Graph {
             let is_given = matches!(node.operation, Operation::Input { .. } | Operation::Constant { .. });
             if needed[at] && is_used[at] && !is_given && node.element == Element::Real {
                 let (known, found) = (calibrated.node(name).range, Interval::of(&values[at]));
-                let by = (margin * (found.high - found.low)).max(f64::EPSILON * found.magnitude());
-                let found = known.clipped(found.widened(by));
+                let width = (found.high - found.low)
+                    .max(found.magnitude() * LEAST)
+                    .max((known.high - known.low) * LEAST_OF_KNOWN);
+                let found = known.clipped(found.widened(margin * width));
                 if known.high - known.low > WIDER * (found.high - found.low) {
                     name = calibrated.push(Operation::Within(name, found), &node.place)?;
                 }

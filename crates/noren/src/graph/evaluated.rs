@@ -152,7 +152,13 @@ fn checked(mut graph: Graph) -> Result<(Graph, Vec<Check>)> {
     let (needed, mut outputs, mut checks) = (graph.needed(), graph.outputs().to_vec(), Vec::new());
     let results = outputs.len();
     let within = |graph: &Graph, at: usize| match graph.node(at).operation {
-        Operation::Within(of, range) => Some((of, range, graph.node(at).place.clone())),
+        // Nothing lies beyond the ends of what is known anyway.
+        Operation::Within(of, Interval { low, high }) => {
+            let known = graph.node(of).range;
+            let low = if low > known.low { low } else { f64::NEG_INFINITY };
+            let high = if high < known.high { high } else { f64::INFINITY };
+            Some((of, Interval { low, high }, graph.node(at).place.clone()))
+        }
         _ => None,
     };
     for (output, at) in outputs.iter_mut().enumerate() {
