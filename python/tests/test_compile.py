@@ -327,6 +327,16 @@ def test_keys_of_a_file_are_read_again_only_where_the_file_is_another(tmp_path: 
         f.server.run(request, path)
 
 
+def test_simulation_rounds_constants_as_encryption_does() -> None:
+    f = noren.compile(lambda x: x.var(), Input(7, 1000.0, 1010.0), precision=1e-2, scheme="ckks", security=None)
+    x = np.linspace(1000, 1010, 7)
+    keys = f.client.keygen()
+    found, bound = f.client.decrypt(f.server.run(f.client.encrypt(x), keys), bound=True)
+    errors = [abs(float(value) - x.var()) for value in (found, f.simulate(x))]
+    assert max(errors) <= bound
+    assert errors[0] <= 4 * errors[1] + bound / 8
+
+
 def walk(x: Any, z: Any) -> Any:
     y = x
     for _ in range(6):

@@ -275,6 +275,11 @@ impl NoiseModel {
     }
 }
 
+/// The multiple of a unit of a scale that stands for a constant.
+fn rounded(c: f64, scale: &Scale) -> f64 {
+    scale.round_multiple(c).map_or(c, |(_, missed)| c - missed)
+}
+
 /// A standard normal number, by the transform of Box and Muller.
 fn normal(words: &mut Xof) -> f64 {
     let unit = |word: u64| ((word >> 11) as f64 + HALF) / (1u64 << 53) as f64;
@@ -333,6 +338,7 @@ impl SlotEvaluator for NoiseModel {
         self.check_fits(c, a.level + 1, self.parameters.scale_at(a.level))?;
         let miss = HALF / self.parameters.scale_at(a.level).to_f64();
         let constant = Estimate::exact(Range::real(c, c), mix(WEIGHTED, c.to_bits())).with_bias(miss);
+        let c = rounded(c, self.parameters.scale_at(a.level));
         Ok(self.unary(a, a.values.iter().map(|x| x + c).collect(), a.estimate.sum(&constant)))
     }
 
@@ -367,14 +373,16 @@ impl SlotEvaluator for NoiseModel {
         let before = self.parameters.scale_at(below).mul_u64(self.parameters.prime(lowest.level));
         self.check_fits(constant, lowest.level + 1, &before)?;
         let miss = HALF / before.to_f64();
-        let mut values = vec![constant; lowest.values.len()];
+        let mut values = vec![rounded(constant, &before); lowest.values.len()];
         let mut estimate =
             Estimate::exact(Range::real(constant, constant), mix(WEIGHTED, constant.to_bits())).with_bias(miss);
         for &(x, c) in terms {
             check_slots(x.slots, lowest.slots)?;
             f64::check(&[c])?;
-            self.check_fits(c, lowest.level + 1, &before.div(self.parameters.scale_at(x.level)))?;
-            values.iter_mut().zip(&x.values).for_each(|(sum, value)| *sum += c * value);
+            let weight_scale = before.div(self.parameters.scale_at(x.level));
+            self.check_fits(c, lowest.level + 1, &weight_scale)?;
+            let weight = rounded(c, &weight_scale);
+            values.iter_mut().zip(&x.values).for_each(|(sum, value)| *sum += weight * value);
             let miss = HALF * self.parameters.scale_at(x.level).to_f64() / before.to_f64();
             let tag = mix(x.estimate.tag(), mix(WEIGHTED, c.to_bits()));
             let term = x.estimate.clone().multiplied(c.into()).with_bias(miss * x.estimate.magnitude()).named(tag);
