@@ -1,6 +1,6 @@
 //! Ranges of intermediate results from examples.
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 
 use crate::graph::dag::Graph;
 use crate::graph::interval::Interval;
@@ -29,7 +29,7 @@ impl Graph {
     /// Inputs of other counts or sizes; a margin that is not a number from 0 to 10^6; results that are not finite.
     pub fn calibrated(&self, inputs: &[Vec<f64>], margin: f64) -> Result<Self> {
         if !(0.0..=MOST_MARGIN).contains(&margin) {
-            return Err(noren_rlwe::error::Error::parameter("margin", margin, "a number from 0 to 10^6"));
+            return Err(Error::parameter("margin", margin, "a number from 0 to 10^6"));
         }
         let simple = simplified(self)?;
         let (values, needed) = (simple.evaluate_all(inputs)?, simple.needed());
@@ -61,8 +61,7 @@ fn used_in_products(graph: &Graph) -> Vec<bool> {
     let mut is_used = vec![false; graph.nodes().len()];
     graph.outputs().iter().for_each(|&output| is_used[output] = true);
     let is_constant = |at: usize| matches!(graph.node(at).operation, Operation::Constant { .. });
-    for (node, needed) in graph.nodes().iter().zip(graph.needed()).filter(|(_, needed)| *needed) {
-        debug_assert!(needed);
+    for node in graph.nodes().iter().zip(graph.needed()).filter_map(|(node, needed)| needed.then_some(node)) {
         let is_linear = match &node.operation {
             Operation::Binary(Binary::Mul, a, b) => is_constant(*a) || is_constant(*b),
             Operation::Binary(kind, ..) => matches!(kind, Binary::Add | Binary::Sub),
