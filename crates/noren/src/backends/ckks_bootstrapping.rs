@@ -490,7 +490,8 @@ mod tests {
         let product = |y, _| graph.push(Operation::Binary(Binary::Mul, y, z), "").expect("a product");
         let y = (0..60).fold(x, product);
         graph.finish(vec![y]).expect("an output");
-        let program = Program::compile(graph, &Options { precision: Some(1e-3), ..Options::default() });
+        let program =
+            Program::compile(graph, &Options { precision: Some(1e-3), unlimited: true, ..Options::default() });
         let program = program.expect("a program with bootstraps");
         assert_eq!(program.plan().backend(), "ckks-bootstrapping");
         let explanation = program.explain().expect("an explanation");
