@@ -294,7 +294,12 @@ mod tests {
 
     #[test]
     fn rows_in_batches_are_the_rows_of_the_function() {
-        for (name, element) in [("ckks", Element::Real), ("bgv", Element::Integer), ("bfv", Element::Integer)] {
+        for (name, element) in [
+            ("ckks", Element::Real),
+            ("ckks-bootstrapping", Element::Real),
+            ("bgv", Element::Integer),
+            ("bfv", Element::Integer),
+        ] {
             let graph = squares(100, element);
             let (backend, plan) = batched(name, &graph);
             let batch = plan.record().batch.expect("batches");
