@@ -97,6 +97,10 @@ LOOKUP_LIMITS = (
 )
 
 
+# The same of results over several ciphertexts.
+LONG_LIMITS = ("apply it to the input", "narrow the ranges of inputs", "smaller arrays", "with fewer rows")
+
+
 class Function:
     """A few random steps, each on results of earlier ones."""
 
@@ -169,8 +173,12 @@ def values_of(rng: Rng, spec: Input, *, integers: bool) -> Any:
     return np.where(rng.random(spec.shape) < one_of(rng, 0.0, 0.3, 1.0), ends, values)
 
 
-def drawn(rng: Rng, most: int, ranges: tuple[tuple[float, float], ...]) -> list[Input]:
-    """Return one argument or two of random shapes and ranges."""
+def drawn(rng: Rng, most: int, ranges: tuple[tuple[float, float], ...], *, long: bool = False) -> list[Input]:
+    """Return one argument or two of random shapes and ranges; long ones have rows for several ciphertexts."""
+    if long:
+        rows = int(rng.integers(200, 900))
+        shapes = [(rows, int(rng.integers(1, most))) for _ in range(rng.integers(1, 3))]
+        return [Input(shape, *one_of(rng, *ranges)) for shape in shapes]
     return [
         Input(tuple(int(n) for n in rng.integers(1, most, rng.integers(1, 3))), *one_of(rng, *ranges))
         for _ in range(rng.integers(1, 3))
@@ -188,17 +196,23 @@ def run_both(f: Any, arrays: list[Any], *, bound: bool) -> list[Any]:
 
 
 def reals(
-    scheme: str, most: int, kinds: dict[str, Step] = REALS, precisions: tuple[float, ...] = (3e-2, 3e-2, 3e-3)
+    scheme: str,
+    most: int,
+    kinds: dict[str, Step] = REALS,
+    precisions: tuple[float, ...] = (3e-2, 3e-2, 3e-3),
+    *,
+    long: bool = False,
 ) -> Callable[[World, Rng], Call]:
     def make(_: World, rng: Rng) -> Call:
         function = Function(rng, kinds, most, integers=False)
-        inputs = drawn(rng, 7, ((-1.0, 1.0), (-1.0, 1.0), (0.25, 1.0), (-0.125, 0.5)))
+        inputs = drawn(rng, 7, ((-1.0, 1.0), (-1.0, 1.0), (0.25, 1.0), (-0.125, 0.5)), long=long)
         precision = float(one_of(rng, *precisions))
         arrays = [values_of(rng, spec, integers=False) for spec in inputs]
         through_file = chance(rng, 0.2)
 
         def run() -> Any:
-            f = compiled(function, inputs, {"precision": precision, "scheme": scheme}, through_file)
+            limits = (*LIMITS, *LONG_LIMITS) if long else LIMITS
+            f = compiled(function, inputs, {"precision": precision, "scheme": scheme}, through_file, limits)
             return run_both(f, arrays, bound=True)
 
         def check(found: Any, wanted: Any) -> float:
@@ -216,10 +230,12 @@ def reals(
     return make
 
 
-def integers(scheme: str, kinds: dict[str, Step], limits: tuple[str, ...] = LIMITS) -> Callable[[World, Rng], Call]:
+def integers(
+    scheme: str, kinds: dict[str, Step], limits: tuple[str, ...] = LIMITS, *, long: bool = False
+) -> Callable[[World, Rng], Call]:
     def make(_: World, rng: Rng) -> Call:
         function = Function(rng, kinds, 5, integers=True)
-        inputs = drawn(rng, 4, ((-6, 7), (0, 7), (0, 1), (-3, -1)))
+        inputs = drawn(rng, 4, ((-6, 7), (0, 7), (0, 1), (-3, -1)), long=long)
         arrays = [values_of(rng, spec, integers=True) for spec in inputs]
         through_file = chance(rng, 0.2)
 
@@ -370,6 +386,8 @@ def foreign(_: World, rng: Rng) -> Call:
 
 VERBS: list[Verb] = [
     Verb("reals", reals("ckks", 7), weight=4.0),
+    Verb("long reals", reals("ckks", 5, precisions=(0.3, 3e-2), long=True), weight=0.4),
+    Verb("long sums", integers("bgv", SUMS, (*LIMITS, *LONG_LIMITS), long=True), weight=0.3),
     Verb("bootstraps", reals("ckks-bootstrapping", 4), weight=0.6),
     Verb("switches", reals("ckks-switching", 4, DECIDED, (0.3, 1.0)), weight=0.6),
     Verb("decisions", decisions, weight=0.6),
