@@ -77,7 +77,7 @@ impl PyProgram {
         let (scheme, security) = ((scheme != "auto").then(|| scheme.to_owned()), security_of(security)?);
         detached(py, || {
             let machine = machine.map(|path| machine_of(&path)).transpose()?;
-            let options = Options { scheme, precision, dead_zone, security, nearest: true, machine, unlimited };
+            let options = Options { scheme, precision, dead_zone, security, machine, unlimited, ..Options::default() };
             Program::compile(graph, &options)
         })
         .map(Self)

@@ -17,7 +17,7 @@ use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, 
 use crate::backends::ckks_search::{Found, Refused, Search};
 use crate::backends::keys::{Part, PartKind, SecretKey, ServerKeys, part};
 use crate::backends::modelled::{MARGIN, Modelled, encrypted_range, in_few_digits, widest};
-use crate::backends::options::Options;
+use crate::backends::options::{Options, USUAL_REQUESTS};
 use crate::backends::parcel::single;
 use crate::backends::slots::{OnSlots, check_slots, evaluates, in_pool};
 use crate::circuits::recorder::CircuitUsage;
@@ -171,7 +171,7 @@ impl Plan for CkksPlan {
 
     fn bounds(&self) -> Result<Option<Bounds>> {
         let OnSlots { graph, recording, approximations } = &self.on;
-        widest(graph, &self.parameters, recording, *approximations, None, f64::INFINITY).map(Some)
+        widest(graph, &self.parameters, recording, *approximations, None, (USUAL_REQUESTS, f64::INFINITY)).map(Some)
     }
 
     fn outline(&self, bounds: Option<&Bounds>) -> Result<Outline> {

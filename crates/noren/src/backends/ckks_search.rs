@@ -58,6 +58,7 @@ pub(super) struct Search<'a> {
     /// The largest value that the last modulus must hold.
     room: f64,
     maps: Maps<f64>,
+    requests: u32,
 }
 
 /// A graph in ciphertexts of some parameters.
@@ -74,7 +75,7 @@ impl<'a> Search<'a> {
         let room = graph.outputs().iter().map(|&at| graph.node(at).range.magnitude()).fold(1.0, f64::max);
         let approximations = Approximations::of_reals(precision * SHARE_OF_APPROXIMATIONS, options.dead_zone);
         let (security, most) = (options.security, precision * MARGIN);
-        Self { graph, security, most, wanted, approximations, room, maps: Maps::default() }
+        Self { graph, security, most, wanted, approximations, room, maps: Maps::default(), requests: options.requests }
     }
 
     /// The smallest parameters.
@@ -201,8 +202,9 @@ impl<'a> Search<'a> {
         recording: &Recording,
     ) -> Result<std::result::Result<ckks::Parameters, Option<f64>>> {
         for next in scales[1..].iter().map(Some).chain([None]) {
-            let bounds = widest(self.graph, &found, recording, self.approximations, Some(&self.maps), self.most)?
-                .beside(self.most);
+            let asked = (self.requests, self.most);
+            let bounds =
+                widest(self.graph, &found, recording, self.approximations, Some(&self.maps), asked)?.beside(self.most);
             if bounds <= self.most {
                 return Ok(Ok(found));
             }

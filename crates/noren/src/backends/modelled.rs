@@ -22,9 +22,6 @@ pub(super) const HELPS: f64 = 0.75;
 /// The part of the precision that the predicted bound may reach: bounds of ciphertexts differ a little from it.
 pub(super) const MARGIN: f64 = 0.9;
 
-/// How many requests bounds are predicted for.
-const DRAWS: u32 = 4;
-
 /// The part of the slack of signs that predicted errors may fill: bounds of bootstraps differ from them by a third and more.
 pub(super) const MARGIN_OF_SLACK: f64 = 0.5;
 
@@ -53,14 +50,14 @@ pub(super) fn widest(
     recording: &Recording,
     approximations: Approximations,
     maps: Option<&Maps<f64>>,
-    most: f64,
+    (requests, most): (u32, f64),
 ) -> Result<Bounds> {
     let of_draw = |draw| {
         let model = NoiseModel::new(parameters.clone(), None).named(draw);
         predicted(graph, &model, recording, approximations, maps)
     };
     let mut widest = of_draw(0)?;
-    for draw in 1..DRAWS {
+    for draw in 1..requests {
         if widest.beside(most) > most {
             break;
         }
