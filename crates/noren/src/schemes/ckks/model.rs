@@ -64,6 +64,9 @@ const ENCRYPTION: u64 = 0x51;
 const RENEWAL: u64 = 0x52;
 const DECISION: u64 = 0x53;
 
+/// The errors, besides the one that is predicted, that a modulus has room for.
+const SLACK_OF_ERRORS: f64 = 3.0;
+
 /// How far integers may be from scaled numbers, relative to the scale: half a unit.
 const HALF: f64 = 0.5;
 
@@ -165,7 +168,7 @@ impl NoiseModel {
         let mut values = a.values.clone();
         self.disturb(&mut values, deviation);
         let estimate = a.estimate.clone().with_bias(bound).named(mix(a.estimate.tag(), RENEWAL));
-        let estimate = estimate.with_room(room(&self.parameters, level + 1, self.parameters.scale_at(level)));
+        let estimate = self.in_room(estimate, level, self.parameters.scale_at(level));
         Ok(ModelVector { values, slots: a.slots, level, period: a.period, estimate })
     }
 
@@ -219,7 +222,7 @@ impl NoiseModel {
         // Half of the variance is that of real parts, and a slot is the mean of several of the full embedding.
         let copies = self.parameters.max_slots() / operand.slots;
         self.disturb(&mut values, (added / 2.0 / copies as f64).sqrt());
-        let estimate = estimate.with_room(room(&self.parameters, level + 1, scale));
+        let estimate = self.in_room(estimate, level, scale);
         ModelVector { values, slots: operand.slots, level, period: operand.period, estimate }
     }
 
@@ -249,6 +252,12 @@ impl NoiseModel {
 
     fn encoded(&self, values: &[f64], operand: &ModelVector) -> Result<ModelPlaintext> {
         ModelPlaintext::new(&self.parameters, values, (operand.slots, operand.level), !operand.values.is_empty())
+    }
+
+    /// An estimate at a level, whose modulus holds a few times its error: that of ciphertexts differs, with their names.
+    fn in_room(&self, estimate: Estimate, level: usize, scale: &Scale) -> Estimate {
+        let slack = SLACK_OF_ERRORS * estimate.worst();
+        estimate.with_room(room(&self.parameters, level + 1, scale) - slack)
     }
 
     fn check_fits(&self, value: f64, limbs: usize, scale: &Scale) -> Result<()> {
