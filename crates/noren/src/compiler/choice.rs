@@ -5,11 +5,11 @@ use std::thread::available_parallelism;
 
 use noren_rlwe::error::Result;
 
-use crate::advisor::{Goal, Limits, Objective};
+use crate::advisor::Limits;
 use crate::backends::backend::Plan;
 use crate::backends::options::Options;
 use crate::backends::table::Backends;
-use crate::cost::{Machine, Party, system};
+use crate::cost::{Machine, Party, Price, system};
 use crate::graph::dag::Graph;
 use crate::lowering::error::CompileError;
 
@@ -57,25 +57,23 @@ pub(super) fn best(backends: &Backends<'_>, graph: &Arc<Graph>, options: &Option
 /// The plan with the shortest predicted time of the server of the options, of those that its machine has memory and time for.
 fn quickest_within(plans: Vec<Arc<dyn Plan>>, options: &Options) -> Result<Arc<dyn Plan>> {
     let server = server_with(options.machine.as_ref());
-    let client = usual_client();
-    if options.unlimited {
-        return quickest(plans, &client, &server);
-    }
     let memory = options.machine.as_ref().map_or_else(system::memory, |machine| machine.memory);
-    let limits = Limits { server_memory: Some(memory), server_seconds: Some(MOST_SECONDS), ..Limits::default() };
-    let (mut within, mut beyond): (_, Option<(f64, CompileError)>) = (Vec::new(), None);
-    for plan in plans {
-        match limits.exceeded(&plan.price(&client, &server)?) {
-            None => within.push(plan),
-            Some((excess, _)) if beyond.as_ref().is_some_and(|(least, _)| *least <= excess) => {}
-            Some((excess, found)) => {
-                beyond = Some((excess, CompileError::Beyond { scheme: plan.backend(), found }));
-            }
+    let limits = match options.unlimited {
+        true => Limits::default(),
+        false => Limits { server_memory: Some(memory), server_seconds: Some(MOST_SECONDS), ..Limits::default() },
+    };
+    let (mut within, mut beyond) = (Vec::new(), Vec::new());
+    for (plan, price) in priced(plans, &usual_client(), &server)? {
+        match limits.exceeded(&price) {
+            None => within.push((plan, price)),
+            Some((excess, found)) => beyond.push((excess, CompileError::Beyond { scheme: plan.backend(), found })),
         }
     }
-    match beyond {
-        Some((_, error)) if within.is_empty() => Err(error.into()),
-        _ => quickest(within, &client, &server),
+    let least = beyond.into_iter().min_by(|(a, _), (b, _)| a.total_cmp(b));
+    match (quickest(within), least) {
+        (Some((plan, _)), _) => Ok(plan),
+        (None, Some((_, error))) => Err(error.into()),
+        (None, None) => Err(CompileError::Refused { reasons: Vec::new() }.into()),
     }
 }
 
@@ -88,16 +86,18 @@ pub(super) fn usual(mut plans: Vec<Arc<dyn Plan>>) -> Result<Vec<Arc<dyn Plan>>>
     Ok(plans)
 }
 
-/// The plan with the shortest predicted time of the server, of some.
-pub(super) fn quickest(mut plans: Vec<Arc<dyn Plan>>, client: &Party, server: &Party) -> Result<Arc<dyn Plan>> {
-    if plans.len() == 1 {
-        return Ok(plans.swap_remove(0));
-    }
-    let goal = Goal::new(Objective::Server, client, server);
-    let seconds = |plan: &Arc<dyn Plan>| Ok(goal.seconds(&plan.price(client, server)?));
-    let times = plans.iter().map(seconds).collect::<Result<Vec<f64>>>()?;
-    let shortest = (0..times.len()).min_by(|&a, &b| times[a].total_cmp(&times[b]));
-    Ok(plans.swap_remove(shortest.unwrap_or(0)))
+/// A plan with its price.
+type Priced = (Arc<dyn Plan>, Price);
+
+/// Plans with their prices.
+pub(super) fn priced(plans: Vec<Arc<dyn Plan>>, client: &Party, server: &Party) -> Result<Vec<Priced>> {
+    let price = |plan: Arc<dyn Plan>| plan.price(client, server).map(|price| (plan, price));
+    plans.into_iter().map(price).collect()
+}
+
+/// The plan with the shortest predicted time of the server, if there is one.
+pub(super) fn quickest(plans: Vec<Priced>) -> Option<Priced> {
+    plans.into_iter().min_by(|(_, a), (_, b)| a.server_seconds.total_cmp(&b.server_seconds))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::backends::backend::{Outline, Step};
 use crate::backends::options::Options;
 use crate::backends::table::{Backends, Offer};
-use crate::compiler::choice::{quickest, server_with, usual, usual_client};
+use crate::compiler::choice::{priced, quickest, server_with, usual, usual_client};
 use crate::compiler::program::Program;
 use crate::cost::{Machine, Party, Price};
 
@@ -98,10 +98,10 @@ impl Program {
         let others = Backends::ALL.plans(self.evaluated().graph(), &options, Some(self.plan().backend()));
         let other = |(scheme, plans): Offer| {
             let (server_seconds, refusal) = match plans {
-                Ok(plans) => (
-                    Some(quickest(usual(plans)?, client, server)?.price(client, server)?.server_seconds),
-                    String::new(),
-                ),
+                Ok(plans) => {
+                    let quickest = quickest(priced(usual(plans)?, client, server)?);
+                    (quickest.map(|(_, price)| price.server_seconds), String::new())
+                }
                 Err(error) => (None, error.to_string()),
             };
             Ok(OtherScheme { scheme: scheme.to_owned(), server_seconds, refusal })

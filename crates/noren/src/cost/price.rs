@@ -120,9 +120,9 @@ impl Price {
     }
 
     /// Counts the memory in which the server has the bytes of all keys, and the keys made of them, before it computes.
-    pub(crate) fn with_keys_read(self, keys: u64) -> Self {
+    pub(crate) fn add_reading(&mut self, keys: u64) {
         let reading = PROCESS_BYTES.saturating_add(self.key_bytes).saturating_add(keys);
-        Self { server_memory: self.server_memory.max(reading), ..self }
+        self.server_memory = self.server_memory.max(reading);
     }
 
     /// Adds a part of the server's time.

@@ -64,7 +64,7 @@ impl SlotDraft {
         let mut price = Price::default();
         self.price_client(client, &mut price)?;
         self.price_server(server, &mut price)?;
-        Ok(price.with_keys_read(self.key_bytes(&server.meter(&self.parameters)?)))
+        Ok(price)
     }
 
     /// The bytes of all evaluation keys in memory.
@@ -181,6 +181,7 @@ impl SlotDraft {
         price.run_memory = held;
         let rows = self.parameters.primes().count() as u64;
         price.server_memory = PROCESS_BYTES + rows * TABLE_ROWS * self.row_bytes() + keys + factors + held;
+        price.add_reading(keys);
         Ok(())
     }
 }

@@ -117,6 +117,7 @@ impl LookupDraft<'_> {
         let held = 2 * (self.inputs * first + self.results * limbs) as u64 * row_bytes;
         price.server_memory += plan.key_bytes() + plan.working_bytes(1) + held;
         price.client_memory = PROCESS_BYTES + 24 * packed(1.0, first);
-        Ok(price.with_keys_read(plan.key_bytes()))
+        price.add_reading(plan.key_bytes());
+        Ok(price)
     }
 }

@@ -103,7 +103,8 @@ impl TorusDraft {
         let expansion = LIGHT.iter().find(|light| light.set == self.set).map_or(0, |light| light.expansion_bytes);
         let own = PROCESS_BYTES + other.server_key_bytes + expansion;
         price.server_memory = own.saturating_add(held).saturating_add(price.result_bytes);
-        Ok(price.with_keys_read(other.server_key_bytes))
+        price.add_reading(other.server_key_bytes);
+        Ok(price)
     }
 
     /// The price of a client whose keys another device makes.
