@@ -9,7 +9,7 @@ use noren_ring::interrupt;
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::lifetimes::Lifetimes;
-use crate::schemes::slots::{Bounds, GiantStep, Repeated, Scalar, SlotEvaluator};
+use crate::schemes::slots::{Bounds, GiantStep, Repeated, Scalar, SlotEvaluator, check_values};
 
 /// An evaluator whose ciphertexts hold nothing but a level, and which writes down what is asked of it.
 ///
@@ -396,21 +396,21 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     }
 
     fn encode_for(&self, values: &[T], operand: &Blank) -> Result<()> {
-        check_length(values.len(), operand.shape.slots)?;
+        check_values(values.len(), operand.shape.slots)?;
         T::check(values)?;
         self.record(operand.shape.depth, Operation::Encoding);
         Ok(())
     }
 
     fn encode_factor(&self, values: &[T], operand: &Blank) -> Result<()> {
-        check_length(values.len(), operand.shape.slots)?;
+        check_values(values.len(), operand.shape.slots)?;
         T::check(values)?;
         self.record(operand.shape.depth, Operation::FactorEncoding);
         Ok(())
     }
 
     fn encode_repeated_factor(&self, values: &Repeated<'_, T>, operand: &Blank) -> Result<()> {
-        check_length(values.period(), operand.shape.slots)?;
+        check_values(values.period(), operand.shape.slots)?;
         self.encode_factor(values.entries, operand)
     }
 
@@ -547,13 +547,6 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     fn with_errors(&self, a: Blank, _errors: &[(&(), f64)], _bias: f64) -> Blank {
         a
     }
-}
-
-fn check_length(found: usize, slots: usize) -> Result<()> {
-    if found <= slots {
-        return Ok(());
-    }
-    Err(Error::Length { what: "values", found, needed: format!("at most {slots}") })
 }
 
 /// The shape of a vector of the largest depth and period of the operands.

@@ -10,7 +10,7 @@ use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::recorder::{Blank, Recorder};
 use crate::schemes::extent::Extent;
-use crate::schemes::slots::{Bounds, GiantStep, Scalar, SlotEvaluator};
+use crate::schemes::slots::{Bounds, GiantStep, Scalar, SlotEvaluator, check_values};
 
 /// New levels for the vectors of an evaluator: bootstraps, or their model.
 pub trait Renewal<E: SlotEvaluator> {
@@ -162,9 +162,7 @@ pub struct Encoded<S, T> {
 impl<S: Scalar, T> Encoded<S, T> {
     fn new(values: &[S], slots: usize) -> Result<Self> {
         S::check(values)?;
-        if values.len() > slots {
-            return Err(Error::Length { what: "values", found: values.len(), needed: format!("at most {slots}") });
-        }
+        check_values(values.len(), slots)?;
         Ok(Self { values: values.to_vec(), slots, last: Mutex::default() })
     }
 

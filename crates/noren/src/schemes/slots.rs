@@ -82,6 +82,14 @@ pub struct GiantStep<F> {
     pub terms: Vec<(usize, F)>,
 }
 
+/// Refuses more values than a vector has slots.
+pub(crate) fn check_values(found: usize, slots: usize) -> Result<()> {
+    if found <= slots {
+        return Ok(());
+    }
+    Err(Error::Length { what: "values", found, needed: format!("at most {slots}") })
+}
+
 /// A vector of slots that is told by entries, each of which stands in several slots side by side: zeros follow up to a period,
 /// after which all repeats, and all is rotated.
 #[derive(Debug, Clone, Copy)]

@@ -18,6 +18,7 @@ use crate::schemes::ckks::scale::Scale;
 use crate::schemes::error::SlotError;
 use crate::schemes::extent::Extent;
 use crate::schemes::range::Range;
+use crate::schemes::slots::check_values;
 
 /// Coefficients below this are rounded to 64-bit integers, larger ones to 128 bits.
 const NARROW: f64 = (1u64 << 62) as f64;
@@ -233,9 +234,7 @@ impl Encoder {
         let window = skipped.ok_or_else(refused)?..listed + level + 1;
         // Refuses what is no number of slots.
         self.context.transform(slots)?;
-        if count > slots {
-            return Err(Error::Length { what: "values", found: count, needed: format!("at most {slots}") });
-        }
+        check_values(count, slots)?;
         let (mut re, mut im) = (vec![0.0; slots], vec![0.0; slots]);
         let (mut largest, mut square) = (0, 0.0f64);
         // Zeros fill the slots after the values.

@@ -1,6 +1,6 @@
 //! Plaintexts of the model of noise.
 
-use noren_rlwe::error::{Error, Result};
+use noren_rlwe::error::Result;
 
 use crate::schemes::ckks::encoder::transform_error;
 use crate::schemes::ckks::error::CkksError;
@@ -9,7 +9,7 @@ use crate::schemes::ckks::message::room;
 use crate::schemes::ckks::parameters::Parameters;
 use crate::schemes::ckks::scale::Scale;
 use crate::schemes::range::Range;
-use crate::schemes::slots::{Repeated, Scalar};
+use crate::schemes::slots::{Repeated, Scalar, check_values};
 
 /// A plain operand with the estimate of an encoding.
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ impl ModelPlaintext {
         (slots, level): (usize, usize),
         keep: bool,
     ) -> Result<Self> {
-        check_length(values.len(), slots)?;
+        check_values(values.len(), slots)?;
         f64::check(values)?;
         let padded = || values.iter().copied().chain(std::iter::repeat_n(0.0, slots - values.len()));
         let mean = values.iter().map(|x| x.abs()).sum::<f64>() / slots as f64;
@@ -47,7 +47,7 @@ impl ModelPlaintext {
         values: &Repeated<'_, f64>,
         (slots, level): (usize, usize),
     ) -> Result<Self> {
-        check_length(values.period(), slots)?;
+        check_values(values.period(), slots)?;
         f64::check(values.entries)?;
         let mean = values.entries.iter().map(|x| x.abs()).sum::<f64>() * values.spread as f64 / values.period() as f64;
         let names = (0..slots.min(NAMING)).map(|slot| values.at(slot));
@@ -84,13 +84,6 @@ pub(super) fn check_fits(parameters: &Parameters, value: f64, limbs: usize, scal
         return Ok(());
     }
     Err(CkksError::Overflow { index: 0, value, limit, scale_log2: scale.log2() }.into())
-}
-
-fn check_length(found: usize, slots: usize) -> Result<()> {
-    if found <= slots {
-        return Ok(());
-    }
-    Err(Error::Length { what: "values", found, needed: format!("at most {slots}") })
 }
 
 #[cfg(test)]
