@@ -258,11 +258,11 @@ impl Outcome {
         Self { bounds: vec![0.0; values.len()], values }
     }
 
-    /// What was decrypted of a graph; numbers that nothing is known of where what ciphertexts state is false and the graph takes
-    /// something to lie within a range, which it may have left.
+    /// The outputs of a graph after decryption; NaN where ciphertexts are not as they state and the graph has a node
+    /// [within](Operation::Within) a range, whose elements may have left it.
     ///
     /// # Errors
-    /// Those of decryption, but for these.
+    /// Those of decryption, but for that one.
     pub(crate) fn or_unknown(found: Result<Self>, graph: &Graph) -> Result<Self> {
         let is_within = |(node, needed): (&Node, bool)| needed && matches!(node.operation, Operation::Within(..));
         let is_checked = graph.nodes().iter().zip(graph.needed()).any(is_within);

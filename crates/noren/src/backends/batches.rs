@@ -50,7 +50,7 @@ impl Batches {
         whole: &dyn Plan,
     ) -> Vec<Arc<dyn Plan>> {
         let batched = || {
-            // What is encrypted one by one has rows apart already.
+            // Backends without slots encrypt each element by itself.
             whole.usage()?;
             let rows = rows(graph)?;
             let Record { slots, lanes, .. } = whole.record();
@@ -71,7 +71,7 @@ impl Batches {
         batched().unwrap_or_default()
     }
 
-    /// The plan of a file, in batches of so many rows.
+    /// The plan of a file, in batches of `batch` rows.
     ///
     /// # Errors
     /// A function that does not compute its rows apart, or has no more of them; a record of no plan for a batch.
@@ -274,7 +274,7 @@ mod tests {
     use crate::graph::interval::Interval;
     use crate::graph::operation::{Binary, Element, Operation};
 
-    /// `(x @ matrix)^2 + y` of so many rows of 24 and of 3 numbers.
+    /// `(x @ matrix)^2 + y` of `rows` rows of 24 and of 3 numbers.
     fn squares(rows: usize, element: Element) -> Arc<Graph> {
         let mut graph = Graph::default();
         let mut input = |name: &str, columns: usize| {

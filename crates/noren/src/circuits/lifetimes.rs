@@ -12,10 +12,10 @@ enum Event {
     Made { depth: u32 },
     /// The ciphertext of this number is dropped.
     Dropped { number: u32 },
-    /// An operation at a depth holds so many pairs of polynomials besides its operands and its result: without special primes,
-    /// and with them.
+    /// An operation at a depth holds pairs of polynomials besides its operands and its result: `pairs` without special primes,
+    /// `extended` with them.
     Works { depth: u32, pairs: u32, extended: u32 },
-    /// The first of so many pieces of work that run side by side.
+    /// The first of `pieces` pieces of work that run side by side.
     Begins { pieces: u32 },
     /// A piece ends, and perhaps another begins.
     Ends,
@@ -65,7 +65,7 @@ impl Lifetimes {
         self.0.push(Event::Dropped { number });
     }
 
-    /// Notes an operation at a depth, which holds so many pairs of polynomials for itself: without special primes, and with them.
+    /// Notes an operation at a depth, with the pairs of polynomials that it holds for itself: without special primes, and with them.
     pub(super) fn work(&mut self, depth: usize, [pairs, extended]: [usize; 2]) {
         if pairs + extended > 0 {
             self.0.push(Event::Works { depth: number(depth), pairs: number(pairs), extended: number(extended) });
@@ -82,8 +82,8 @@ impl Lifetimes {
         self.0.push(Event::Ends);
     }
 
-    /// The most rows of all polynomials: with so many rows in a polynomial at each depth and so many more with special primes, on
-    /// this many threads. Polynomials come in pairs.
+    /// The most rows of all polynomials on this many threads, where a polynomial at a depth has `limbs(depth)` rows, and `special` more
+    /// with special primes. Polynomials come in pairs.
     ///
     /// Memory that is given back is kept for others.
     pub(crate) fn most_rows(&self, limbs: impl Fn(usize) -> usize, special: usize, threads: usize) -> usize {
