@@ -38,8 +38,8 @@ pub struct Noise {
     variances: Vec<f64>,
 }
 
-/// No chain of products is as long as this.
-const MOST_DEGREES: usize = 1 << 10;
+/// Degrees 0 to 2^10: parts of products of more fresh errors count in no chain of products that decrypts.
+const MOST_DEGREES: usize = (1 << 10) + 1;
 
 impl Noise {
     /// No noise.
@@ -82,9 +82,13 @@ impl Noise {
     }
 
     /// How many bits all coefficients stay below 1/2, but with the probability [`LOG2_FAILURE`]; negative if they may
-    /// not. `n` is the degree of the ring, whose index is a power of two.
+    /// not. `n` is the degree of the ring, whose index is a power of two. Noise of more degrees than ciphertexts are read with has
+    /// none.
     #[must_use]
     pub fn budget(&self, n: usize) -> f64 {
+        if self.variances.len() > MOST_DEGREES {
+            return f64::NEG_INFINITY;
+        }
         let parts = self.variances.iter().enumerate().filter(|(_, x)| x.is_finite());
         let bound = parts.map(|(d, x)| x / 2.0 + log2_tail(d.max(1), n)).fold(f64::NEG_INFINITY, add_log2);
         -1.0 - bound
@@ -459,6 +463,15 @@ mod tests {
             assert!(lost.abs() < 1e-9, "{lost}");
         }
         assert_eq!(whole.variances.len(), 1025);
+    }
+
+    #[test]
+    fn noise_that_is_not_read_leaves_no_budget() {
+        for (degree, is_read) in [(MOST_DEGREES - 1, true), (MOST_DEGREES, false)] {
+            let noise = Noise::of(degree, -60_000.0);
+            let again = Noise::from_variances(noise.variances().to_vec());
+            assert_eq!([noise.budget(1024) >= 0.0, again.is_some()], [is_read; 2]);
+        }
     }
 
     #[test]
