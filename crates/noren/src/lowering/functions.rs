@@ -28,7 +28,7 @@ const FEW_COEFFICIENTS: usize = 4;
 /// The most integers that functions are tabulated of: polynomials have that degree, and eight levels.
 const LONGEST_TABLE: u64 = 256;
 
-/// How much wider than the range of the elements that of the slots may be, before they are cleaned.
+/// How much wider than the range of the elements, or of their results, that of the slots may be, before they are cleaned.
 const WIDE: f64 = 4.0;
 
 impl<E: Shared> Lowering<'_, E> {
@@ -113,9 +113,13 @@ impl<E: Shared> Lowering<'_, E> {
     ) -> Result<Value<E::Ciphertext>> {
         let elements = self.graph.node(of).range;
         let error = if error > 0.0 { error } else { self.approximations.error };
-        let wide = x.bounds.high - x.bounds.low > WIDE * (elements.high - elements.low).max(f64::MIN_POSITIVE);
-        let cleaned =
-            if wide || function.range(x.bounds).is_err() { Some(self.cleaned(of, x, elements)?) } else { None };
+        let width = |range: Interval| (range.high - range.low).max(f64::MIN_POSITIVE);
+        let is_wide = width(x.bounds) > WIDE * width(elements)
+            || match (function.range(x.bounds), function.range(elements)) {
+                (Ok(slots), Ok(elements)) => width(slots) > WIDE * width(elements),
+                _ => true,
+            };
+        let cleaned = if is_wide { Some(self.cleaned(of, x, elements)?) } else { None };
         let x = cleaned.as_ref().unwrap_or(x);
         let range = function.range(x.bounds).map_err(|needed| {
             let node = self.graph.node(at);
