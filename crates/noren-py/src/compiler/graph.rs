@@ -50,7 +50,8 @@ impl PyGraph {
         Ok((position, node.shape.clone(), element_name(node.element), node.range.low, node.range.high))
     }
 
-    /// The function with ranges of intermediate results from examples of its inputs, widened by a margin in widths at both ends.
+    /// The function with ranges of intermediate results from examples of its inputs, of one request or of several one after the other,
+    /// widened by a margin in widths at both ends.
     ///
     /// Raises Error for examples of other sizes, and for a margin that is negative.
     fn calibrated(&self, py: Python<'_>, examples: Vec<PyReadonlyArray1<'_, f64>>, margin: f64) -> PyResult<Self> {

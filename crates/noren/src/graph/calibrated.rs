@@ -5,6 +5,7 @@ use noren_rlwe::error::{Error, Result};
 use crate::graph::dag::Graph;
 use crate::graph::interval::Interval;
 use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
+use crate::graph::shape::size;
 use crate::graph::simplify::simplified;
 
 /// Ranges that are known are narrowed to those of examples if they are this many times as wide.
@@ -19,20 +20,20 @@ const LEAST_OF_KNOWN: f64 = 1.0 / 1024.0;
 const MOST_MARGIN: f64 = 1e6;
 
 impl Graph {
-    /// The function, simplified, with results and what is not linear in what it is of within the ranges that these inputs lead to,
-    /// widened by `margin` times their width at both ends: where those that follow from the ranges of inputs are much wider. Half of
+    /// The function, simplified, with results and what is not linear in what it is of within the ranges that these inputs lead to (of
+    /// one request, or of several one after the other), widened by `margin` times their width at both ends: where those that follow from the ranges of inputs are much wider. Half of
     /// the largest absolute value counts as the width of a narrower range.
     ///
     /// Whoever decrypts results checks that all elements lie there ([`Operation::Within`]).
     ///
     /// # Errors
-    /// Inputs of other counts or sizes; a margin that is not a number from 0 to 10^6; results that are not finite.
+    /// Inputs of other counts or sizes, or of fewer requests than others; a margin that is not a number from 0 to 10^6; results that are not finite.
     pub fn calibrated(&self, inputs: &[Vec<f64>], margin: f64) -> Result<Self> {
         if !(0.0..=MOST_MARGIN).contains(&margin) {
             return Err(Error::parameter("margin", margin, "a number from 0 to 10^6"));
         }
         let simple = simplified(self)?;
-        let (values, needed) = (simple.evaluate_all(inputs)?, simple.needed());
+        let (found, needed) = (ranges(&simple, inputs)?, simple.needed());
         let is_used = used_in_products(&simple);
         let mut calibrated = Self::default();
         let mut names: Vec<usize> = Vec::with_capacity(needed.len());
@@ -40,7 +41,7 @@ impl Graph {
             let mut name = calibrated.push(node.operation.clone().renamed(|operand| names[operand]), &node.place)?;
             let is_given = matches!(node.operation, Operation::Input { .. } | Operation::Constant { .. });
             if needed[at] && is_used[at] && !is_given && node.element == Element::Real {
-                let (known, found) = (calibrated.node(name).range, Interval::of(&values[at]));
+                let (known, found) = (calibrated.node(name).range, found[at]);
                 let width = (found.high - found.low)
                     .max(found.magnitude() * LEAST)
                     .max((known.high - known.low) * LEAST_OF_KNOWN);
@@ -54,6 +55,30 @@ impl Graph {
         calibrated.finish(simple.outputs().iter().map(|&output| names[output]).collect())?;
         Ok(calibrated)
     }
+}
+
+/// For each node the range of its elements for the inputs of some requests.
+fn ranges(graph: &Graph, inputs: &[Vec<f64>]) -> Result<Vec<Interval>> {
+    let sizes: Vec<usize> = graph.inputs().iter().map(|&at| size(&graph.node(at).shape).unwrap_or(0)).collect();
+    let requests = inputs.first().zip(sizes.first()).map_or(1, |(input, size)| input.len() / size).max(1);
+    let mut found: Option<Vec<Interval>> = None;
+    for request in 0..requests {
+        // Inputs of other sizes are refused where the function is evaluated.
+        let own = |(input, size): (&Vec<f64>, &usize)| {
+            let end = if request + 1 == requests { input.len() } else { (request + 1) * size };
+            input.get(request * size..end).unwrap_or_default().to_vec()
+        };
+        let values = match inputs.len() == sizes.len() {
+            true => graph.evaluate_all(&inputs.iter().zip(&sizes).map(own).collect::<Vec<_>>())?,
+            false => graph.evaluate_all(inputs)?,
+        };
+        let ranges = values.iter().map(|values| Interval::of(values));
+        found = Some(match found {
+            None => ranges.collect(),
+            Some(found) => found.into_iter().zip(ranges).map(|(a, b)| a.hull(b)).collect(),
+        });
+    }
+    Ok(found.unwrap_or_default())
 }
 
 /// For each node whether it is a result, or something that is not linear is made of it.
