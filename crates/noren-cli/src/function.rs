@@ -343,12 +343,15 @@ impl Decrypt {
         }
         let client = read_client(program, &self.key, console)?;
         let reply: Parcel<Outputs> = console.inputs().read(&(), &self.input, &takes::FUNCTION_RESULTS)?;
-        let Outcome { values, bounds } = client.decrypt_parcel(&reply).map_err(Failure::file(&self.input))?;
-        let results = outputs.iter().zip(&styles).zip(nodes).zip(values.iter().zip(&bounds));
-        for (((output, style), at), (values, &bound)) in results {
+        let Outcome { values, bounds, integers } = client.decrypt_parcel(&reply).map_err(Failure::file(&self.input))?;
+        let results = outputs.iter().zip(&styles).zip(nodes).zip(values.iter().zip(&integers).zip(&bounds));
+        for (((output, style), at), ((values, integers), &bound)) in results {
             let [_, columns] = table_of(&client.program().graph().node(at).shape);
             let column_names: Vec<String> = (0..columns).map(|column| column.to_string()).collect();
-            let whole: Vec<i128> = values.iter().map(|&x| x as i128).collect();
+            let whole: Vec<i128> = match integers {
+                Some(integers) => integers.iter().copied().map(i128::from).collect(),
+                None => values.iter().map(|&x| x as i128).collect(),
+            };
             let errors = vec![bound; values.len()];
             let values = if bound > 0.0 { Values::Real(values, Some(&errors)) } else { Values::Whole(&whole) };
             let decrypted = Decrypted { row_names: None, column_names: &column_names, values };

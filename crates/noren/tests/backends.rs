@@ -70,15 +70,7 @@ impl Plan for ClearPlan {
     }
 
     fn record(&self) -> Record {
-        Record {
-            parameters: String::new(),
-            slots: 1,
-            lanes: 1,
-            batch: None,
-            error: 0.0,
-            dead_zone: None,
-            decisions: None,
-        }
+        Record::new(&[], 1)
     }
 
     fn parameters(&self) -> &dyn Any {

@@ -35,8 +35,16 @@ pub(crate) struct PyProgram(pub(crate) Program);
 #[pyclass(frozen, name = "Running", module = "noren.compiler")]
 pub(crate) struct PyRunning(Server);
 
-/// For each output its elements in row-major order, and a bound on their error.
-type Results<'py> = (Vec<Bound<'py, PyArray1<f64>>>, Vec<f64>, Vec<bool>);
+/// The elements of an output, in row-major order.
+#[derive(IntoPyObject)]
+enum Elements<'py> {
+    Numbers(Bound<'py, PyArray1<f64>>),
+    /// Where they may pass 2^53.
+    Integers(Bound<'py, PyArray1<i64>>),
+}
+
+/// For each output its elements, and a bound on their error; and the flags of rows.
+type Results<'py> = (Vec<Elements<'py>>, Vec<f64>, Vec<bool>);
 
 /// Inputs and outputs.
 type Signature = (Vec<(String, Vec<usize>, &'static str, f64, f64)>, Vec<(Vec<usize>, &'static str)>);
@@ -304,6 +312,10 @@ impl PyRunning {
 /// Results with the flags of rows; without `flags` none may have one.
 fn results(py: Python<'_>, found: Flagged, flags: bool) -> PyResult<Results<'_>> {
     let raised = found.flags.clone();
-    let Outcome { values, bounds } = if flags { found.outcome } else { found.all_inside().map_err(raise)? };
-    Ok((values.into_iter().map(|values| values.into_pyarray(py)).collect(), bounds, raised))
+    let Outcome { values, bounds, integers } = if flags { found.outcome } else { found.all_inside().map_err(raise)? };
+    let array = |(values, integers): (Vec<f64>, Option<Vec<i64>>)| match integers {
+        None => Elements::Numbers(values.into_pyarray(py)),
+        Some(integers) => Elements::Integers(integers.into_pyarray(py)),
+    };
+    Ok((values.into_iter().zip(integers).map(array).collect(), bounds, raised))
 }

@@ -19,7 +19,7 @@ impl Workload {
     /// for whose formula digits take about as long as for that of any function that is no single operation.
     ///
     /// # Errors
-    /// [`Error::Parameters`] for more elements than 2^20, and for integers that outgrow 2^53.
+    /// [`Error::Parameters`] for more elements than 2^20; as [`Graph::push`] for integers that are too large.
     pub fn graph(&self) -> Result<Graph> {
         self.graph_below(0.0)
     }

@@ -34,6 +34,12 @@ pub trait Backend: Debug + Sync {
     /// Whether results are exact; otherwise they are within an error bound.
     fn is_exact(&self) -> bool;
 
+    /// Whether it adds and multiplies integers modulo any prime by which a function takes the remainders of all outputs, if rings have
+    /// slots for it: then results beyond one modulus are computed modulo several.
+    fn has_moduli(&self) -> bool {
+        false
+    }
+
     /// The backends that take less for the same function wherever one of them has a plan of few levels: then this one is not chosen
     /// unless it is named.
     fn unless(&self, _: &Graph) -> &'static [&'static str] {
@@ -221,6 +227,19 @@ pub struct Record {
     /// How comparisons are decided, by plans that decide them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decisions: Option<Decisions>,
+    /// The plans modulo several primes, where one does not hold the results; the fields beside are those of the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moduli: Vec<Modulus>,
+}
+
+/// A function modulo a prime.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Modulus {
+    /// The prime.
+    pub modulus: u64,
+    /// The plan.
+    pub plan: Record,
 }
 
 const fn one() -> usize {
@@ -249,13 +268,30 @@ pub struct Outcome {
     pub values: Vec<Vec<f64>>,
     /// For each output a bound on the absolute error of its elements; 0 for exact schemes.
     pub bounds: Vec<f64>,
+    /// For each output whose elements may be integers beyond 2^53 these elements: its values are the nearest that `f64` holds.
+    pub integers: Vec<Option<Vec<i64>>>,
 }
 
 impl Outcome {
+    /// Values, with a bound on the error of each output.
+    #[must_use]
+    pub fn within(values: Vec<Vec<f64>>, bounds: Vec<f64>) -> Self {
+        Self { integers: vec![None; values.len()], values, bounds }
+    }
+
     /// Values without errors.
     #[must_use]
     pub fn exact(values: Vec<Vec<f64>>) -> Self {
-        Self { bounds: vec![0.0; values.len()], values }
+        let bounds = vec![0.0; values.len()];
+        Self::within(values, bounds)
+    }
+
+    /// The integers that the outputs of a graph are.
+    pub(crate) fn whole(graph: &Graph, outputs: Vec<Vec<i64>>) -> Self {
+        let nearest = |values: &Vec<i64>| values.iter().map(|&x| x as f64).collect();
+        let outcome = Self::exact(outputs.iter().map(nearest).collect());
+        let wide = graph.outputs().iter().zip(outputs).map(|(&at, values)| graph.is_wide(at).then_some(values));
+        Self { integers: wide.collect(), ..outcome }
     }
 
     /// The outputs of a graph after decryption; NaN where ciphertexts are not as they state and the graph has a node
@@ -271,7 +307,8 @@ impl Outcome {
             Err(error) if is_checked && is_false(&error) => {
                 let nothing = |&at: &usize| vec![f64::NAN; size(&graph.node(at).shape).unwrap_or(0)];
                 let values: Vec<Vec<f64>> = graph.outputs().iter().map(nothing).collect();
-                Ok(Self { bounds: vec![f64::NAN; values.len()], values })
+                let bounds = vec![f64::NAN; values.len()];
+                Ok(Self::within(values, bounds))
             }
             found => found,
         }
@@ -334,6 +371,21 @@ pub struct Outline {
     pub steps: Vec<Step>,
 }
 
+impl Outline {
+    /// The outline of so many runs, one after the other.
+    pub(crate) fn times(self, runs: usize) -> Self {
+        let step = |step: Step| Step {
+            ciphertexts: step.ciphertexts * runs,
+            products: step.products * runs,
+            plain_products: step.plain_products * runs,
+            rotations: step.rotations * runs,
+            bootstraps: step.bootstraps * runs,
+            ..step
+        };
+        Self { ciphertexts: self.ciphertexts * runs, steps: self.steps.into_iter().map(step).collect(), ..self }
+    }
+}
+
 /// A node of a function that does something.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Step {
@@ -364,6 +416,21 @@ pub struct Step {
 }
 
 impl Record {
+    /// The record of a plan that nothing else is known of than the bytes of its parameters, and the slots of each ciphertext.
+    #[must_use]
+    pub fn new(parameters: &[u8], slots: usize) -> Self {
+        Self {
+            parameters: Self::hexadecimal(parameters),
+            slots,
+            lanes: 1,
+            batch: None,
+            error: 0.0,
+            dead_zone: None,
+            decisions: None,
+            moduli: Vec::new(),
+        }
+    }
+
     /// Bytes of parameters, as a record holds them.
     #[must_use]
     pub fn hexadecimal(bytes: &[u8]) -> String {

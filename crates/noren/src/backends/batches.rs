@@ -10,9 +10,11 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::security::Security;
 use noren_rlwe::wire::publish::Destination;
 
-use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, Running, Step};
+use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, Running};
 use crate::backends::keys::{PartKind, SecretKey, ServerKeys};
+use crate::backends::moduli;
 use crate::backends::options::Options;
+use crate::backends::parcel::in_runs;
 use crate::circuits::recorder::CircuitUsage;
 use crate::cost::price::{Left, Party, Price};
 use crate::graph::dag::Graph;
@@ -61,7 +63,7 @@ impl Batches {
             let first = Arc::new(first_rows(graph, batch)?);
             let count = u32::try_from(rows.div_ceil(batch)).map_or(MOST_REQUESTS, |count| count.min(MOST_REQUESTS));
             let options = Options { requests: options.requests.max(count), ..options.clone() };
-            let plans = backend.plans(&first, &options).ok()?;
+            let plans = moduli::plans(backend, &first, &options).ok()?;
             let batched = |plan| {
                 let (graph, first) = (Arc::clone(graph), Arc::clone(&first));
                 Arc::new(Self { graph, rows, batch, first, plan }) as Arc<dyn Plan>
@@ -87,7 +89,7 @@ impl Batches {
             return Err(refused(&format!("1 to {} of {rows} rows", rows - 1)));
         }
         let first = Arc::new(first_rows(graph, batch).ok_or_else(|| refused("none"))?);
-        let plan = backend.read(&first, record)?;
+        let plan = moduli::read(backend, &first, record)?;
         Ok(Arc::new(Self { graph: Arc::clone(graph), rows, batch, first, plan }))
     }
 
@@ -109,12 +111,17 @@ impl Batches {
         let outputs = self.graph.outputs();
         let mut all = Outcome::exact(vec![Vec::new(); outputs.len()]);
         for batch in batches {
-            let Outcome { values, bounds } = batch?;
+            let Outcome { values, bounds, integers } = batch?;
             all.values.iter_mut().zip(values).for_each(|(all, values)| all.extend(values));
             all.bounds.iter_mut().zip(bounds).for_each(|(all, bound)| *all = all.max(bound));
+            for (all, integers) in all.integers.iter_mut().zip(integers) {
+                integers.into_iter().for_each(|integers| all.get_or_insert_default().extend(integers));
+            }
         }
-        for (values, &at) in all.values.iter_mut().zip(outputs) {
-            values.truncate(size(&self.graph.node(at).shape).unwrap_or(0));
+        for (output, &at) in outputs.iter().enumerate() {
+            let count = size(&self.graph.node(at).shape).unwrap_or(0);
+            all.values[output].truncate(count);
+            all.integers[output].iter_mut().for_each(|integers| integers.truncate(count));
         }
         Ok(all)
     }
@@ -168,22 +175,11 @@ impl Plan for Batches {
     }
 
     fn outline(&self, bounds: Option<&Bounds>) -> Result<Outline> {
-        let (outline, count) = (self.plan.outline(bounds)?, self.count());
-        let step = |mut step: Step| {
-            if let Some(rows) = step.shape.first_mut() {
-                *rows = self.rows;
-            }
-            Step {
-                ciphertexts: step.ciphertexts * count,
-                products: step.products * count,
-                plain_products: step.plain_products * count,
-                rotations: step.rotations * count,
-                bootstraps: step.bootstraps * count,
-                ..step
-            }
-        };
-        let steps = outline.steps.into_iter().map(step).collect();
-        Ok(Outline { ciphertexts: outline.ciphertexts * count, steps, ..outline })
+        let mut outline = self.plan.outline(bounds)?.times(self.count());
+        for step in &mut outline.steps {
+            step.shape.first_mut().into_iter().for_each(|rows| *rows = self.rows);
+        }
+        Ok(outline)
     }
 
     fn usage(&self) -> Option<&CircuitUsage> {
@@ -227,7 +223,7 @@ impl Plan for Batches {
 
     fn decrypt(&self, secret: &SecretKey, outputs: &[Vec<u8>]) -> Result<Outcome> {
         let decrypt = |batch| Outcome::or_unknown(self.plan.decrypt(secret, batch), &self.first);
-        self.joined(batches_of(outputs, self.count())?.map(decrypt))
+        self.joined(in_runs(outputs, self.count())?.map(decrypt))
     }
 
     fn simulate(&self, inputs: &[Vec<f64>], seed: &Seed) -> Result<Outcome> {
@@ -244,7 +240,7 @@ impl Running for BatchedServer {
             steps.advance(1);
             outputs
         };
-        let batches = batches_of(inputs, self.count)?;
+        let batches = in_runs(inputs, self.count)?;
         let outputs: Vec<_> = match self.running.engine() {
             Some(engine) => engine.map(batches.collect(), run).into_iter().collect::<Result<_>>()?,
             None => batches.map(run).collect::<Result<_>>()?,
@@ -255,15 +251,6 @@ impl Running for BatchedServer {
     fn engine(&self) -> Option<&Engine> {
         self.running.engine()
     }
-}
-
-/// The containers of each of `count` batches: as many for each, and one at least.
-fn batches_of(items: &[Vec<u8>], count: usize) -> Result<impl Iterator<Item = &[Vec<u8>]>> {
-    if items.is_empty() || !items.len().is_multiple_of(count) {
-        let needed = format!("a multiple of {count}, the batches");
-        return Err(Error::Length { what: "containers", found: items.len(), needed });
-    }
-    Ok(items.chunks(items.len() / count))
 }
 
 #[cfg(test)]
@@ -354,13 +341,5 @@ mod tests {
         let record = Record { batch: Some(8), ..plans[0].record() };
         let message = Backends::ALL.read("ckks", &graph, &record).expect_err("no batches").to_string();
         assert!(message.contains("the rows of arrays depend on one another"), "{message}");
-    }
-
-    #[test]
-    fn each_batch_has_as_many_containers() {
-        let items = vec![vec![0u8]; 6];
-        let counts = |count| Ok::<_, Error>(batches_of(&items, count)?.map(<[_]>::len).collect::<Vec<_>>());
-        assert_eq!(counts(3).expect("batches"), [2, 2, 2]);
-        assert!(counts(4).is_err() && batches_of(&[], 3).is_err());
     }
 }

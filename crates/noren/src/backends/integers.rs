@@ -273,6 +273,10 @@ impl<S: Scheme> Backend for Integers<S> {
         true
     }
 
+    fn has_moduli(&self) -> bool {
+        true
+    }
+
     fn evaluates(&self, graph: &Graph, at: usize) -> bool {
         let node = graph.node(at);
         let operands = node.operation.operands();
@@ -424,7 +428,7 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
     }
 
     fn simulate(&self, inputs: &[Vec<f64>], _: &Seed) -> Result<Outcome> {
-        self.graph.evaluate(inputs).map(Outcome::exact)
+        Ok(Outcome::whole(&self.graph, self.graph.evaluate_whole(inputs)?))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -117,6 +118,16 @@ impl<P: Purpose> Key<P> {
     pub(super) fn with(mut self, part: Arc<dyn Part>) -> Self {
         self.parts.push(part);
         self
+    }
+
+    /// The key of the objects of several, one after the other.
+    pub(super) fn joined(keys: Vec<Self>) -> Self {
+        Self::of(keys.into_iter().flat_map(|key| key.parts).collect())
+    }
+
+    /// Some of its objects, of a key that was [checked](Self::check).
+    pub(super) fn some_of(&self, objects: Range<usize>) -> Self {
+        Self::of(self.parts.get(objects).unwrap_or_default().to_vec())
     }
 
     /// The kinds of its objects.

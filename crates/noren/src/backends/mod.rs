@@ -16,7 +16,7 @@
 //! | `integers`, `bgv`, `bfv` | integers in slots |
 //! | `bfv_lookups` | functions of one or two integers by their tables |
 //! | `tfhe` | integers and truth values one by one |
-//! | `modulus` | the number that integers in slots are computed modulo |
+//! | `modulus`, `moduli` | the number that integers in slots are computed modulo; several, for what is beyond |
 //! | `slots` | what backends on slots have in common |
 //! | `batches` | functions that compute their rows apart, a batch after the other |
 
@@ -34,6 +34,7 @@ pub(crate) mod decisions;
 mod integers;
 pub(crate) mod keys;
 mod modelled;
+mod moduli;
 mod modulus;
 pub(crate) mod options;
 pub(crate) mod parcel;
@@ -45,7 +46,7 @@ pub(crate) mod table;
 mod tests;
 pub(crate) mod tfhe;
 
-pub use backend::{Backend, Bounds, Decisions, Outcome, Outline, Plan, Record, Running, Step};
+pub use backend::{Backend, Bounds, Decisions, Modulus, Outcome, Outline, Plan, Record, Running, Step};
 pub use calibrate::calibrate;
 pub use keys::{Key, Part, PartKind, SecretKey, ServerKeys, part};
 pub use options::Options;

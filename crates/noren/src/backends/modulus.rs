@@ -84,7 +84,7 @@ pub(super) fn own_modulus(graph: &Graph) -> Option<u64> {
 }
 
 /// Whether rings up to degree 2^15 have slots modulo a number.
-fn has_slots(modulus: u64) -> bool {
+pub(super) fn has_slots(modulus: u64) -> bool {
     modulus % SLOT_INDEX == 1 && prime_power(modulus) == Some((modulus, 1))
 }
 
@@ -125,10 +125,16 @@ fn held(graph: &Graph, output: usize) -> Interval {
     }
 }
 
+/// Moduli stay below this.
+const MOST: f64 = (1u64 << 45) as f64;
+
+/// Whether there is a modulus that tells the numbers of a graph apart.
+pub(super) fn modulus_holds(graph: &Graph) -> bool {
+    residues_needed(graph) < MOST
+}
+
 /// The smallest prime above a number, and from 65537 on, for which rings up to degree 2^15 have slots.
 pub(super) fn modulus_above(least: f64) -> Result<u64> {
-    /// Moduli stay below this.
-    const MOST: f64 = (1u64 << 45) as f64;
     if least >= MOST {
         return Err(Error::parameter(
             "results",

@@ -115,6 +115,18 @@ pub(super) fn single(items: &[Vec<u8>]) -> Result<&[u8]> {
     }
 }
 
+/// The containers of each of `count` runs: as many for each, and one at least.
+///
+/// # Errors
+/// [`Error::Length`] for another number of items.
+pub(super) fn in_runs(items: &[Vec<u8>], count: usize) -> Result<impl Iterator<Item = &[Vec<u8>]>> {
+    if items.is_empty() || !items.len().is_multiple_of(count) {
+        let needed = format!("a multiple of {count}");
+        return Err(Error::Length { what: "containers", found: items.len(), needed });
+    }
+    Ok(items.chunks(items.len() / count))
+}
+
 impl<P: Purpose> fmt::Debug for Parcel<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Parcel({}, {} items)", P::KIND, self.items.len())

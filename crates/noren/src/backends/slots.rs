@@ -54,8 +54,7 @@ impl OnSlots {
     /// The content of a file, with the bytes of parameters.
     pub(super) fn record(&self, parameters: &[u8]) -> Record {
         let Approximations { error, dead_zone, .. } = self.approximations;
-        let parameters = Record::hexadecimal(parameters);
-        Record { parameters, slots: self.recording.slots, lanes: 1, batch: None, error, dead_zone, decisions: None }
+        Record { error, dead_zone, ..Record::new(parameters, self.recording.slots) }
     }
 
     /// A recorded graph, for its price.
@@ -163,17 +162,17 @@ impl OnSlots {
         check_length("ciphertexts of the outputs", slots.len(), recording.layouts.iter().map(parts).sum())?;
         slots.iter().try_for_each(|vector| check_length("slots of an output", vector.len(), recording.slots))?;
         let mut start = 0;
-        let mut outcome = Outcome { values: Vec::new(), bounds: Vec::new() };
+        let (mut values, mut bounds) = (Vec::new(), Vec::new());
         for (layout, &at) in recording.layouts.iter().zip(self.graph.outputs()) {
             let count = parts(layout);
             let own = &slots[start..start + count];
             let element = |address: usize| own[address / recording.slots][address % recording.slots];
             let addresses = layout.addresses(&self.graph.node(at).shape);
-            outcome.values.push(addresses.into_iter().map(element).collect());
-            outcome.bounds.push(errors[start..start + count].iter().copied().fold(0.0, f64::max));
+            values.push(addresses.into_iter().map(element).collect());
+            bounds.push(errors[start..start + count].iter().copied().fold(0.0, f64::max));
             start += count;
         }
-        Ok(outcome)
+        Ok(Outcome::within(values, bounds))
     }
 }
 

@@ -12,6 +12,7 @@ use crate::backends::bgv::BGV;
 use crate::backends::ckks::Ckks;
 use crate::backends::ckks_bootstrapping::CkksBootstrapping;
 use crate::backends::ckks_switching::CkksSwitching;
+use crate::backends::moduli;
 use crate::backends::options::Options;
 use crate::backends::tfhe::Tfhe;
 use crate::graph::dag::Graph;
@@ -64,7 +65,7 @@ impl Backends<'_> {
         graph: &Arc<Graph>,
         options: &Options,
     ) -> Result<Vec<Arc<dyn Plan>>> {
-        let mut plans = backend.plans(graph, options).map_err(|error| self.named_in(error, backend, graph))?;
+        let mut plans = moduli::plans(backend, graph, options).map_err(|error| self.named_in(error, backend, graph))?;
         let batched = plans.first().map(|whole| Batches::plans(backend, graph, options, &**whole));
         plans.extend(batched.into_iter().flatten());
         Ok(plans)
@@ -78,7 +79,7 @@ impl Backends<'_> {
         let backend = self.named(name)?;
         let plan = match record.batch {
             Some(batch) => Batches::read(backend, graph, batch, &Record { batch: None, ..record.clone() }),
-            None => backend.read(graph, record),
+            None => moduli::read(backend, graph, record),
         };
         plan.map_err(|error| self.named_in(error, backend, graph))
     }

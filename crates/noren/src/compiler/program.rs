@@ -241,7 +241,7 @@ impl Program {
     /// left a range, which may have left the modulus of a ciphertext too.
     pub(super) fn results(&self, found: Result<Outcome>) -> Result<Flagged> {
         let evaluated = self.evaluated();
-        let Outcome { values, bounds } = Outcome::or_unknown(found, evaluated.graph())?;
+        let Outcome { values, bounds, integers } = Outcome::or_unknown(found, evaluated.graph())?;
         let outside = evaluated.outside(&values, &bounds);
         let mut flags = vec![false; rows(evaluated.graph()).unwrap_or(1)];
         let batch = self.plan().record().batch.unwrap_or(flags.len());
@@ -249,7 +249,11 @@ impl Program {
             let (start, count) = (row / batch * batch, flags.len());
             flags[start..(start + batch).min(count)].fill(true);
         }
-        let outcome = Outcome { bounds: evaluated.bounds(&bounds), values: evaluated.results(values) };
+        let outcome = Outcome {
+            bounds: evaluated.bounds(&bounds),
+            values: evaluated.results(values),
+            integers: evaluated.integers(integers),
+        };
         Ok(Flagged { outcome, flags, outside })
     }
 

@@ -119,6 +119,29 @@ impl Price {
         }
     }
 
+    /// The price of this and then of another computation, whose keys are there all the time.
+    pub(crate) fn then(self, other: Self) -> Self {
+        let resident =
+            |price: &Self| price.server_memory.saturating_sub(PROCESS_BYTES.saturating_add(price.run_memory));
+        let run_memory = self.run_memory.max(other.run_memory);
+        let mut price = Self {
+            keys_seconds: self.keys_seconds + other.keys_seconds,
+            helper_seconds: self.helper_seconds + other.helper_seconds,
+            encrypt_seconds: self.encrypt_seconds + other.encrypt_seconds,
+            decrypt_seconds: self.decrypt_seconds + other.decrypt_seconds,
+            prepare_seconds: self.prepare_seconds + other.prepare_seconds,
+            key_bytes: self.key_bytes.saturating_add(other.key_bytes),
+            input_bytes: self.input_bytes.saturating_add(other.input_bytes),
+            result_bytes: self.result_bytes.saturating_add(other.result_bytes),
+            client_memory: self.client_memory.max(other.client_memory),
+            server_memory: PROCESS_BYTES + run_memory + resident(&self) + resident(&other),
+            run_memory,
+            ..self
+        };
+        other.parts.into_iter().for_each(|part| price.add_part(part.name, part.count, part.seconds));
+        price
+    }
+
     /// Counts the memory in which the server has the bytes of all keys, and the keys made of them, before it computes.
     pub(crate) fn add_reading(&mut self, keys: u64) {
         let reading = PROCESS_BYTES.saturating_add(self.key_bytes).saturating_add(keys);

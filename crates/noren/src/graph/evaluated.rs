@@ -144,6 +144,12 @@ impl Evaluated {
         };
         self.images.iter().zip(evaluated).map(image).collect()
     }
+
+    /// The integers of those results that are integers themselves, of what was evaluated.
+    pub(crate) fn integers(&self, evaluated: Vec<Option<Vec<i64>>>) -> Vec<Option<Vec<i64>>> {
+        let own = |(image, integers): (&Affine, Option<_>)| integers.filter(|_| *image == Affine::IDENTITY);
+        self.images.iter().zip(evaluated).map(own).collect()
+    }
 }
 
 /// A function whose outputs are what is checked to lie in an interval, too: before it is taken to lie there, so that parameters hold

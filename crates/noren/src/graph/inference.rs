@@ -17,8 +17,14 @@ const MOST_AXES: usize = 32;
 /// The most coefficients of a polynomial.
 const MOST_COEFFICIENTS: usize = 1 << 10;
 
-/// Integers up to this absolute value are exact in `f64`.
+/// Integers up to this absolute value are exact in `f64`: those of inputs, and all numbers in clear.
 pub const LARGEST_INTEGER: f64 = (1u64 << 53) as f64;
+
+/// Sums and products of integers are at most this, a little below 2^63.
+const LARGEST_RESULT: f64 = ((1u64 << 63) - (1u64 << 40)) as f64;
+
+/// The relative error of the ends of ranges beyond 2^53: sums of up to [`MOST_ELEMENTS`] terms, each off by at most 2^-53.
+const ROUNDING: f64 = 1.0 / (1u64 << 28) as f64;
 
 /// Shape, element type and range of the result of an operation on earlier nodes.
 ///
@@ -26,17 +32,17 @@ pub const LARGEST_INTEGER: f64 = (1u64 << 53) as f64;
 /// [`GraphError::Operands`] and [`GraphError::Range`].
 pub fn infer(nodes: &[Node], operation: &Operation, place: &str) -> Result<(Vec<usize>, Element, Interval)> {
     let context = Context { operation, place };
-    let result = context.infer(nodes)?;
-    let (shape, element, range) = &result;
+    let mut result = context.infer(nodes)?;
+    if result.1 != Element::Real {
+        result.2 = context.wide(nodes, result.2)?;
+    }
+    let (shape, _, range) = &result;
     if size(shape).is_none_or(|size| size > MOST_ELEMENTS || size == 0) || shape.len() > MOST_AXES {
         let needed = format!("1 to {MOST_ELEMENTS} elements in at most {MOST_AXES} axes");
         return Err(context.operands(format!("a result of shape {shape:?}"), needed));
     }
     if !range.is_proper() {
         return Err(context.range(*range, "results that are finite: declare a narrower range of inputs"));
-    }
-    if *element != Element::Real && range.magnitude() > LARGEST_INTEGER {
-        return Err(context.range(*range, "integers of at most 2^53: declare a narrower range of inputs"));
     }
     Ok(result)
 }
@@ -165,6 +171,39 @@ impl Context<'_> {
                 Ok((node.shape.clone(), *element, range))
             }
         }
+    }
+
+    /// The range of integers, with what floating point may have rounded where they or the operands pass 2^53: sums, products and
+    /// moves of encrypted integers alone may.
+    fn wide(&self, nodes: &[Node], range: Interval) -> Result<Interval> {
+        let operands = self.operation.operands();
+        let size = |of: usize| if nodes[of].element == Element::Real { 0.0 } else { nodes[of].range.magnitude() };
+        if operands.iter().map(|&of| size(of)).fold(range.magnitude(), f64::max) <= LARGEST_INTEGER {
+            return Ok(range);
+        }
+        // The sum of the absolute values of all terms.
+        let terms = match self.operation {
+            Operation::Gather { .. } | Operation::Select(..) | Operation::Unary(Unary::Neg, _) => Some(0.0),
+            // Their ranges are widened where they are made.
+            Operation::Polynomial(..) | Operation::Binary(Binary::Remainder, ..) => Some(0.0),
+            Operation::Binary(Binary::Add | Binary::Sub, a, b) => Some(size(*a) + size(*b)),
+            Operation::Binary(Binary::Mul, a, b) => Some(size(*a) * size(*b)),
+            Operation::Reduce(Reduction::Sum | Reduction::Product, ..) => Some(range.magnitude()),
+            Operation::MatMul { of, columns, matrix } => {
+                let column = |k: usize| matrix[k..].iter().step_by(*columns).map(|x| x.abs()).sum::<f64>();
+                Some(size(*of) * (0..*columns).map(column).fold(0.0, f64::max))
+            }
+            _ => None,
+        };
+        let is_encrypted = operands.iter().any(|&of| !matches!(nodes[of].operation, Operation::Constant { .. }));
+        let Some(terms) = terms.filter(|_| is_encrypted) else {
+            return Err(self.range(range, "integers of at most 2^53: declare a narrower range of inputs"));
+        };
+        let range = range.widened((ROUNDING * terms).ceil());
+        if range.magnitude() > LARGEST_RESULT {
+            return Err(self.range(range, "integers below 2^63: declare a narrower range of inputs"));
+        }
+        Ok(range)
     }
 
     fn unary(&self, kind: Unary, node: &Node) -> Result<(Vec<usize>, Element, Interval)> {

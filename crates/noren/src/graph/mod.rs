@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `operation`, `node`, `dag` | [`Graph`]: what a function computes, with shapes, types and ranges of all nodes |
 //! | `interval`, `ranges`, `shape`, `inference` | where results lie, how shapes broadcast, what follows from an operation |
-//! | `reference` | the function in clear, the oracle |
+//! | `reference`, `wide` | the function in clear, the oracle; with integers beyond 2^53 |
 //! | `rows` | functions that compute their rows apart |
 //! | `calibrated` | ranges of intermediate results from examples |
 //! | `simplify`, `evaluated` | sums of powers as polynomials; what is left to clients |
@@ -24,6 +24,7 @@ pub(crate) mod rows;
 mod separable;
 pub(crate) mod shape;
 pub(crate) mod simplify;
+pub(crate) mod wide;
 
 pub use dag::Graph;
 pub use error::GraphError;

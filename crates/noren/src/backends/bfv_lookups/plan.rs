@@ -83,16 +83,8 @@ impl Plan for Lookups {
     }
 
     fn record(&self) -> Record {
-        let parameters = Record::hexadecimal(&self.lookup.parameters().to_bytes(&(), Form::Packed));
-        Record {
-            parameters,
-            slots: self.lookup.layout().queries(),
-            lanes: 1,
-            batch: None,
-            error: 0.0,
-            dead_zone: None,
-            decisions: None,
-        }
+        let parameters = self.lookup.parameters().to_bytes(&(), Form::Packed);
+        Record::new(&parameters, self.lookup.layout().queries())
     }
 
     fn parameters(&self) -> &dyn Any {

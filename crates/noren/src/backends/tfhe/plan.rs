@@ -215,8 +215,7 @@ impl Plan for TfhePlan {
     }
 
     fn record(&self) -> Record {
-        let parameters = Record::hexadecimal(&self.parameters.to_bytes(&(), Form::Packed));
-        Record { parameters, slots: 1, lanes: 1, batch: None, error: 0.0, dead_zone: None, decisions: None }
+        Record::new(&self.parameters.to_bytes(&(), Form::Packed), 1)
     }
 
     fn parameters(&self) -> &dyn Any {

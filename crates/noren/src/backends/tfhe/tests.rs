@@ -250,7 +250,7 @@ fn no_bit_that_an_output_depends_on_is_left_out() {
     for _ in 0..20_000 {
         let operations = 2 + choice.below(9);
         let (graph, inputs) = choice.function(20, operations);
-        if check(&graph).is_err() {
+        if check(&graph).is_err() || graph.first_wide().is_some() {
             continue;
         }
         assert_eq!(typed(&graph, &inputs), graph.evaluate(&inputs).expect("values"), "{graph:?} {inputs:?}");
