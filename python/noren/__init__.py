@@ -8,6 +8,7 @@
 - `noren.programs`: whole computations on encrypted tables;
 - `noren.advise`, `noren.advisor`: which scheme and parameters suit a computation, and what they cost;
 - `noren.compile`, `noren.Input`: functions of numpy, compiled to a client half and a server half;
+- `noren.ml`: fitted models of scikit-learn, compiled by one call;
 - `noren.cluster`: programs on several cores or machines, over Ray, which the extra `noren[cluster]` brings;
 - `noren.sign`, `noren.verify`, `noren.SigningKey`, `noren.Signer`: files that say who made them;
 - `noren.PicklableSecret`: a secret key that is pickled on purpose;
@@ -18,7 +19,7 @@
 The command-line tool `noren` comes with this package. What it does is in `noren --help`.
 """
 
-from noren import advisor, bfv, bgv, bootstrapping, ckks, compiler, programs, switching, tfhe
+from noren import advisor, bfv, bgv, bootstrapping, ckks, compiler, ml, programs, switching, tfhe
 from noren._noren import (
     EncodingError,
     Error,
@@ -69,6 +70,7 @@ __all__ = [
     "ckks",
     "compile",
     "compiler",
+    "ml",
     "programs",
     "progress",
     "sign",

@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from noren import _explain, _files, _signature
 from noren._noren import EncodingError, Error, bootstrapping, ckks, integers, switching, tfhe
-from noren._noren.compiler import Program, Running, SecretKey, ServerKeys
+from noren._noren.compiler import Graph, Program, Running, SecretKey, ServerKeys
 from noren._signature import ELEMENTS, graph_of
 from noren._trace import Traced, TraceError, first_inexact
 from noren._trace_functions import sigmoid as _sigmoid
@@ -108,8 +108,7 @@ def compile(
     if calibrate is not None:
         if any(isinstance(example, Input) for example in examples):
             raise EncodingError("calibrate= takes ranges from examples: arrays are needed in place of noren.Input")
-        arrays = [np.ascontiguousarray(example, dtype=np.float64).ravel() for example in examples]
-        graph = graph.calibrated(arrays, calibrate)
+        graph = calibrated(graph, examples, calibrate)
     program = Program.compile(
         graph,
         scheme=scheme,
@@ -356,6 +355,11 @@ def table(values: ArrayLike, x: Any, *, first: int = 0) -> Any:
         return _table(x, array, index(first))
     # As traced: integers, which do not wrap around in a narrow type.
     return (array.astype(np.int64) if array.dtype.kind in "iu" else array)[np.asarray(x) - first]
+
+
+def calibrated(graph: Graph, examples: Sequence[Any], margin: float) -> Graph:
+    """Return a graph with ranges of intermediate results from examples of its arguments, of one request or several."""
+    return graph.calibrated([np.ascontiguousarray(example, dtype=np.float64).ravel() for example in examples], margin)
 
 
 def _vectors(program: Program, arguments: Sequence[Any]) -> list[NDArray[np.float64]]:

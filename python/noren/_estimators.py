@@ -1,0 +1,411 @@
+"""Fitted estimators of scikit-learn as functions of encrypted numbers, and what the owner does in clear on both sides.
+
+Nothing of scikit-learn is imported: an estimator is known by the name of its class, and by what fitting left in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noren import _trees
+from noren._affine import Affine
+from noren._noren import EncodingError
+from noren.compiler import sigmoid
+
+Array = NDArray[Any]
+
+FINE = 2.0**-20
+"""The precision of distances: those of neighbours are much smaller than the largest."""
+ROUGH = 2.0**-6
+"""The precision of networks that classify: the score of a class is seldom as close to another."""
+SAME = 2.0**-18
+"""Squared distances up to this, relative to the largest, are those of equal rows."""
+
+Answers = Mapping[str, Callable[[Array], Any]]
+"""The methods of an estimator, each from the scores of rows."""
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """An estimator: what is computed of encrypted rows, and what their owner makes of the scores."""
+
+    scores: Callable[[Any], Any]
+    """The scores of rows, in numpy: this is compiled."""
+    answers: Answers
+    """The methods of the estimator, each from the scores of rows; the first is what agreement is measured with."""
+    prepare: Callable[[Array], Array] = field(default=lambda rows: rows)
+    """The numbers of rows that are encrypted: integers, or real numbers."""
+    high: int | None = None
+    """The largest of them, of integers from 0 on."""
+    deep: bool = False
+    """Whether ranges of intermediate results come from examples."""
+    precision: float = 2.0**-12
+    """The usual error of scores, relative to the largest."""
+
+
+def lower(estimator: Any, before: Affine) -> Lowered:
+    """Return an estimator that is fitted as a function of rows whose features are images of those that are encrypted.
+
+    Raises `noren.EncodingError` for estimators that are not taken, and for those that are not fitted.
+    """
+    for name in (base.__name__ for base in type(estimator).__mro__):
+        if name in _LOWERINGS:
+            try:
+                return _LOWERINGS[name](estimator, before)
+            except AttributeError as error:
+                raise EncodingError(f"{type(estimator).__name__}: {error}: fit it first") from error
+    raise EncodingError(
+        f"{type(estimator).__name__} is not taken: give one of {', '.join(sorted(_LOWERINGS))}, or a pipeline that "
+        "ends in one; other functions of numpy go to noren.compile"
+    )
+
+
+def _flat(scores: Array) -> Array:
+    return scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
+
+
+def _regressor(of_scores: Callable[[Array], Array] = _flat) -> Answers:
+    return {"predict": of_scores}
+
+
+def _softmax(scores: Array) -> Array:
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+def _classifier(classes: Array, proba: Callable[[Array], Array] | None = None) -> Answers:
+    """Return the answers of a classifier with a score for each class, or with one score for the second of two."""
+
+    def predict(scores: Array) -> Array:
+        flat = _flat(scores)
+        places = (flat > 0).astype(int) if flat.ndim == 1 else flat.argmax(axis=1)
+        return np.asarray(classes[places])
+
+    answers: dict[str, Callable[[Array], Any]] = {"predict": predict, "decision_function": _flat}
+    if proba is not None:
+        answers["predict_proba"] = proba
+    return answers
+
+
+def _two(positive: Array) -> Array:
+    return np.column_stack([1 - positive, positive])
+
+
+def _probabilities(scores: Array) -> Array:
+    """Return logistic probabilities of one score, softmax of several."""
+    flat = _flat(scores)
+    return _two(sigmoid(flat)) if flat.ndim == 1 else _softmax(flat)
+
+
+def _linear(matrix: Array, offset: Any, before: Affine) -> Callable[[Any], Any]:
+    return before.then(np.atleast_2d(matrix).T, offset).of
+
+
+def _linear_regressor(model: Any, before: Affine) -> Lowered:
+    answers = _regressor(_flat if np.ndim(model.coef_) == 1 else np.asarray)
+    return Lowered(_linear(model.coef_, model.intercept_, before), answers)
+
+
+def _generalised_linear(model: Any, before: Affine) -> Lowered:
+    link = model._base_loss.link.inverse
+    return Lowered(
+        _linear(model.coef_, model.intercept_, before), _regressor(lambda scores: np.asarray(link(_flat(scores))))
+    )
+
+
+def _linear_classifier(model: Any, before: Affine) -> Lowered:
+    return Lowered(_linear(model.coef_, model.intercept_, before), _classifier(model.classes_))
+
+
+def _logistic(model: Any, before: Affine) -> Lowered:
+    scores = _linear(model.coef_, model.intercept_, before)
+    # Probabilities of one class against all others are no softmax.
+    is_joint = len(model.classes_) == 2 or getattr(model, "multi_class", "auto") != "ovr"
+    return Lowered(scores, _classifier(model.classes_, _probabilities if is_joint else None))
+
+
+def _stochastic(model: Any, before: Affine) -> Lowered:
+    if getattr(model, "loss", "") == "log_loss" and len(model.classes_) == 2:
+        return _logistic(model, before)
+    return _linear_classifier(model, before)
+
+
+def _kernel(model: Any, before: Affine) -> Callable[[Any], Any]:
+    """Return the kernel of rows with all support vectors."""
+    if model.kernel not in ("linear", "poly", "rbf", "sigmoid"):
+        raise EncodingError(f"the kernel {model.kernel!r}: linear, poly, rbf and sigmoid are taken")
+    vectors = np.asarray(model.support_vectors_)
+    gamma, coef0 = model._gamma, model.coef0
+    products = before.then(vectors.T, np.zeros(len(vectors)))
+    if model.kernel == "linear":
+        return products.of
+    if model.kernel == "poly":
+        return lambda x: (gamma * products.of(x) + coef0) ** model.degree
+    if model.kernel == "sigmoid":
+        return lambda x: np.tanh(gamma * products.of(x) + coef0)
+    squares = (vectors * vectors).sum(axis=1)
+
+    def rbf(x: Any) -> Any:
+        rows = before.of(x)
+        distances = (rows * rows).sum(axis=1, keepdims=True) - 2 * (rows @ vectors.T) + squares
+        return np.exp(-gamma * distances)
+
+    return rbf
+
+
+def _support_vectors(model: Any, before: Affine, weights: Array, offset: Array, answers: Answers) -> Lowered:
+    if model.kernel == "linear":
+        combined = weights.T @ np.asarray(model.support_vectors_)
+        return Lowered(_linear(combined, offset, before), answers)
+    kernel = _kernel(model, before)
+    return Lowered(lambda x: kernel(x) @ weights + offset, answers, deep=True)
+
+
+def _support_regressor(model: Any, before: Affine) -> Lowered:
+    weights = np.asarray(model.dual_coef_).reshape(1, -1).T
+    return _support_vectors(model, before, weights, np.asarray(model.intercept_), _regressor())
+
+
+def _support_classifier(model: Any, before: Affine) -> Lowered:
+    classes, dual = model.classes_, np.asarray(model.dual_coef_)
+    if len(classes) == 2:
+        answers = _classifier(classes)
+        return _support_vectors(model, before, dual.T, np.asarray(model.intercept_), answers)
+    ends = np.cumsum([0, *model.n_support_])
+    pairs = [(i, j) for i in range(len(classes)) for j in range(i + 1, len(classes))]
+    weights = np.zeros((dual.shape[1], len(pairs)))
+    for at, (i, j) in enumerate(pairs):
+        weights[ends[i] : ends[i + 1], at] = dual[j - 1, ends[i] : ends[i + 1]]
+        weights[ends[j] : ends[j + 1], at] = dual[i, ends[j] : ends[j + 1]]
+
+    def votes(scores: Array) -> tuple[Array, Array]:
+        won, sums = np.zeros((2, len(scores), len(classes)))
+        for at, (i, j) in enumerate(pairs):
+            won[:, i] += scores[:, at] > 0
+            won[:, j] += scores[:, at] <= 0
+            sums[:, i] += scores[:, at]
+            sums[:, j] -= scores[:, at]
+        return won, sums
+
+    def decision(scores: Array) -> Array:
+        if model.decision_function_shape == "ovo":
+            return scores
+        won, sums = votes(scores)
+        return np.asarray(won + sums / (3 * (np.abs(sums) + 1)))
+
+    of_pairs: Answers = {
+        "predict": lambda scores: classes[(decision(scores) if model.break_ties else votes(scores)[0]).argmax(axis=1)],
+        "decision_function": decision,
+    }
+    return _support_vectors(model, before, weights, np.asarray(model.intercept_), of_pairs)
+
+
+def _neighbours(model: Any, before: Affine) -> tuple[Callable[[Any], Any], Callable[[Array], Array]]:
+    """Return the squared distances of rows to all examples, and the places of the nearest with their distances."""
+    if model.effective_metric_ != "euclidean":
+        raise EncodingError(f"the metric {model.effective_metric_!r}: the Euclidean one is taken")
+    if callable(model.weights):
+        raise EncodingError("weights of a function: 'uniform' and 'distance' are taken")
+    points = np.asarray(model._fit_X, dtype=float)
+    squares = (points * points).sum(axis=1)
+
+    def distances(x: Any) -> Any:
+        rows = before.of(x)
+        return (rows * rows).sum(axis=1, keepdims=True) - 2 * (rows @ points.T) + squares
+
+    def shares(scores: Array) -> Array:
+        """Return the weights of all examples, of which those of others than the nearest are 0."""
+        nearest = np.argsort(scores, axis=1, kind="stable")[:, : model.n_neighbors]
+        weights = np.zeros_like(scores)
+        near = np.ones(nearest.shape)
+        if model.weights == "distance":
+            found = np.take_along_axis(scores, nearest, axis=1)
+            same = found <= SAME * scores.max(axis=1, keepdims=True)
+            near = np.where(same.any(axis=1, keepdims=True), same, 1 / np.sqrt(np.where(same, 1, found)))
+        np.put_along_axis(weights, nearest, near, axis=1)
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    # The same for all examples: it does not change their order.
+    if model.weights == "uniform":
+        return before.then(-2 * points.T, squares).of, shares
+    return distances, shares
+
+
+def _nearest_classifier(model: Any, before: Affine) -> Lowered:
+    if np.ndim(model._y) > 1:
+        raise EncodingError("KNeighborsClassifier with several outputs: fit one for each")
+    scores, shares = _neighbours(model, before)
+    votes = np.eye(len(model.classes_))[model._y]
+    return Lowered(
+        scores,
+        {
+            "predict": lambda found: model.classes_[(shares(found) @ votes).argmax(axis=1)],
+            "predict_proba": lambda found: shares(found) @ votes,
+        },
+        precision=FINE,
+    )
+
+
+def _nearest_regressor(model: Any, before: Affine) -> Lowered:
+    scores, shares = _neighbours(model, before)
+    return Lowered(scores, _regressor(lambda found: np.asarray(shares(found) @ model._y)), precision=FINE)
+
+
+def _gaussian(model: Any, before: Affine) -> Lowered:
+    means, variances = np.asarray(model.theta_), np.asarray(model.var_)
+    squares, linear = -0.5 / variances.T, (means / variances).T
+    offset = np.log(model.class_prior_) - 0.5 * (np.log(2 * np.pi * variances) + means**2 / variances).sum(axis=1)
+
+    def scores(x: Any) -> Any:
+        rows = before.of(x)
+        return (rows * rows) @ squares + rows @ linear + offset
+
+    return Lowered(scores, _likelihoods(model.classes_))
+
+
+def _likelihoods(classes: Array) -> Answers:
+    return {
+        "predict": lambda scores: classes[scores.argmax(axis=1)],
+        "predict_proba": _softmax,
+        "predict_joint_log_proba": np.asarray,
+    }
+
+
+def _multinomial(model: Any, before: Affine) -> Lowered:
+    return Lowered(_linear(model.feature_log_prob_, model.class_log_prior_, before), _likelihoods(model.classes_))
+
+
+_ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
+    "identity": lambda x: x,
+    "relu": lambda x: np.maximum(x, 0),
+    "tanh": np.tanh,
+    "logistic": sigmoid,
+}
+
+
+def _perceptrons(model: Any, before: Affine) -> Callable[[Any], Any]:
+    activation = _ACTIVATIONS[model.activation]
+
+    def scores(x: Any) -> Any:
+        x = before.then(np.asarray(model.coefs_[0]), model.intercepts_[0]).of(x)
+        for weights, offset in zip(model.coefs_[1:], model.intercepts_[1:], strict=True):
+            x = activation(x) @ np.asarray(weights) + offset
+        return x
+
+    return scores
+
+
+def _network_classifier(model: Any, before: Affine) -> Lowered:
+    if model._label_binarizer.y_type_.startswith("multilabel"):
+        raise EncodingError("MLPClassifier of several labels: fit one for each")
+    answers = {name: answer for name, answer in _classifier(model.classes_, _probabilities).items()}
+    del answers["decision_function"]
+    return Lowered(_perceptrons(model, before), answers, deep=True, precision=ROUGH)
+
+
+def _network_regressor(model: Any, before: Affine) -> Lowered:
+    if model.out_activation_ != "identity":
+        raise EncodingError(f"MLPRegressor with {model.out_activation_!r} outputs: 'identity' is taken")
+    return Lowered(_perceptrons(model, before), _regressor(), deep=True)
+
+
+def _transformer(model: Any, before: Affine) -> Lowered:
+    image = transformed(model, before)
+    if image is None:
+        raise EncodingError(f"{type(model).__name__} as it is fitted is no linear map of its features")
+    return Lowered(image.of, {"transform": np.asarray})
+
+
+def _forest(model: Any, before: Affine) -> Lowered:
+    """Lower trees: the owner gives the ranks of features among the thresholds."""
+    trees = _trees.lowered(model)
+    ranks = trees.ranks
+
+    def prepare(rows: Array) -> Array:
+        return ranks(before.of(rows))
+
+    return Lowered(trees.scores, trees.answers, prepare=prepare, high=trees.high)
+
+
+def transformed(step: Any, before: Affine) -> Affine | None:
+    """Return the image of rows under a transformer that is a linear map and a shift; None for other transformers."""
+    name = type(step).__name__
+    if step is None or isinstance(step, str):
+        return before if step != "drop" else None
+    if name == "StandardScaler":
+        scale = 1.0 if step.scale_ is None else step.scale_
+        return before.moved(0.0 if step.mean_ is None else -np.asarray(step.mean_)).scaled(1 / np.asarray(scale))
+    if name == "RobustScaler":
+        scale = 1.0 if step.scale_ is None else step.scale_
+        return before.moved(0.0 if step.center_ is None else -np.asarray(step.center_)).scaled(1 / np.asarray(scale))
+    if name == "MinMaxScaler" and not step.clip:
+        return before.scaled(step.scale_).moved(step.min_)
+    if name == "MaxAbsScaler" and not getattr(step, "clip", False):
+        return before.scaled(1 / np.asarray(step.scale_))
+    if name in ("PCA", "IncrementalPCA"):
+        matrix = np.asarray(step.components_).T
+        offset = -np.asarray(step.mean_) @ matrix
+        scale = 1 / np.sqrt(step.explained_variance_) if step.whiten else np.ones(matrix.shape[1])
+        return before.then(matrix * scale, offset * scale)
+    if name == "TruncatedSVD":
+        return before.then(np.asarray(step.components_).T, 0.0)
+    if hasattr(step, "get_support"):
+        kept = np.flatnonzero(step.get_support())
+        return before.then(np.eye(len(step.get_support()))[:, kept], 0.0)
+    return None
+
+
+_LOWERINGS: dict[str, Callable[[Any, Affine], Lowered]] = {
+    "ARDRegression": _linear_regressor,
+    "BayesianRidge": _linear_regressor,
+    "ElasticNet": _linear_regressor,
+    "ElasticNetCV": _linear_regressor,
+    "GammaRegressor": _generalised_linear,
+    "GaussianNB": _gaussian,
+    "HuberRegressor": _linear_regressor,
+    "IncrementalPCA": _transformer,
+    "KNeighborsClassifier": _nearest_classifier,
+    "KNeighborsRegressor": _nearest_regressor,
+    "Lars": _linear_regressor,
+    "LarsCV": _linear_regressor,
+    "Lasso": _linear_regressor,
+    "LassoCV": _linear_regressor,
+    "LassoLars": _linear_regressor,
+    "LinearDiscriminantAnalysis": _logistic,
+    "LinearRegression": _linear_regressor,
+    "LinearSVC": _linear_classifier,
+    "LinearSVR": _linear_regressor,
+    "LogisticRegression": _logistic,
+    "LogisticRegressionCV": _logistic,
+    "MLPClassifier": _network_classifier,
+    "MLPRegressor": _network_regressor,
+    "MaxAbsScaler": _transformer,
+    "MinMaxScaler": _transformer,
+    "MultinomialNB": _multinomial,
+    "NuSVC": _support_classifier,
+    "NuSVR": _support_regressor,
+    "OrthogonalMatchingPursuit": _linear_regressor,
+    "PCA": _transformer,
+    "Perceptron": _linear_classifier,
+    "PoissonRegressor": _generalised_linear,
+    "QuantileRegressor": _linear_regressor,
+    "Ridge": _linear_regressor,
+    "RidgeCV": _linear_regressor,
+    "RidgeClassifier": _linear_classifier,
+    "RidgeClassifierCV": _linear_classifier,
+    "RobustScaler": _transformer,
+    "SGDClassifier": _stochastic,
+    "SGDRegressor": _linear_regressor,
+    "SVC": _support_classifier,
+    "SVR": _support_regressor,
+    "StandardScaler": _transformer,
+    "TheilSenRegressor": _linear_regressor,
+    "TruncatedSVD": _transformer,
+    "TweedieRegressor": _generalised_linear,
+    **dict.fromkeys(_trees.NAMES, _forest),
+}

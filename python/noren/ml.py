@@ -1,0 +1,347 @@
+"""Fitted models of scikit-learn on encrypted rows.
+
+>>> import numpy as np
+>>> from sklearn.linear_model import LogisticRegression
+>>> from noren import ml
+>>> X = np.random.default_rng(1).normal(size=(100, 4))
+>>> y = (X @ [1, -2, 0.5, 0] > 0).astype(int)
+>>> clear = LogisticRegression().fit(X, y)
+>>> model = ml.compile(clear, X)
+>>> model.agreement.equal
+1.0
+>>> keys = model.client.keygen()  # for the server: nothing in them decrypts
+>>> reply = model.server.run(model.client.encrypt(X), keys)
+>>> bool((model.client.predict(reply) == clear.predict(X)).all())
+True
+
+See ``docs/models.md`` for what is taken, and for what each party does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from noren import compiler
+from noren._affine import Affine
+from noren._estimators import Lowered, lower, transformed
+from noren._noren import EncodingError, RangeError
+from noren._noren.compiler import Program
+from noren._signature import graph_of
+from noren.compiler import Compiled, Explanation, Input, Server, ServerKeys
+
+__all__ = ["Agreement", "Client", "Model", "compile"]
+
+Array = NDArray[Any]
+
+MARGIN, CALIBRATE = 2.0, 0.5
+"""The defaults of `compile`: a wide range of features costs a bit or two, and long tails are common."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The answers of a compiled model, with simulated noise, beside those of the model itself, on the examples."""
+
+    rows: int
+    """How many rows were compared."""
+    equal: float
+    """The share of rows whose answers are equal; of numbers, equal within a thousandth of the largest."""
+    largest_difference: float
+    """The largest difference of numbers: of answers, or of the probabilities of classes; NaN where there are none."""
+
+
+def compile(
+    model: Any,
+    X: ArrayLike,
+    *,
+    rows: int | None = None,
+    precision: float | None = None,
+    margin: float = MARGIN,
+    calibrate: float = CALIBRATE,
+    scheme: Any = "auto",
+    security: Literal[128, 192, 256] | None = 128,
+    machine: str | os.PathLike[str] | None = None,
+    unlimited: bool = False,
+) -> Model:
+    """Compile a fitted estimator, or a pipeline that ends in one.
+
+    X: examples, a row for each: they give the ranges of features, which are public. What of the model is computed on
+        encrypted rows, and what their owner does in clear, is in `Model.explain` and in ``docs/models.md``.
+    rows: the rows of a request; as many as there are examples for None. Requests of fewer are filled up.
+    precision: the error that scores may have, relative to the largest score of the examples.
+    margin: how far features may leave the range of the examples, in widths of it. Rows that leave it are refused before
+        they are encrypted, with the feature that does.
+    calibrate: the same of intermediate results of kernels and networks, as in `noren.compile`: decryption refuses rows
+        that leave it.
+    scheme, security, machine, unlimited: as in `noren.compile`.
+
+    Raises `noren.EncodingError` for estimators that are not taken, and for those that are not fitted; as
+    `noren.compile`.
+    """
+    if not (np.isfinite(margin) and margin >= 0):
+        raise EncodingError(f"margin={margin}: give a number from 0 on")
+    while hasattr(model, "best_estimator_"):
+        model = model.best_estimator_
+    steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
+    owned, rest = _apart(steps)
+    features = _features(owned, X)
+    *between, last = rest
+
+    def lowered_from(before: Affine) -> Lowered:
+        for step in between:
+            image = transformed(step, before)
+            before = before if image is None else image
+        return lower(last, before)
+
+    width = features.shape[1]
+    lowered = lowered_from(Affine.identity(width))
+    bounds = None
+    if lowered.high is None:
+        bounds = _bounds(features, margin)
+        lowered = lowered_from(Affine(bounds.scale, bounds.offset))
+    rows = len(features) if rows is None else rows
+    if rows < 1:
+        raise EncodingError(f"rows={rows}: give one or more")
+    made = Encoding(owned, bounds, lowered, rows, width)
+    encoded = made.encoded(features)
+    options: dict[str, Any] = {"scheme": scheme, "security": security, "machine": machine, "unlimited": unlimited}
+    if lowered.high is not None:
+        inputs: Any = Input((rows, encoded.shape[1]), 0, lowered.high, dtype=int)
+        compiled = compiler.compile(lowered.scores, inputs, **options)
+    else:
+        scores = np.abs(np.asarray(lowered.scores(encoded), dtype=float))
+        relative = lowered.precision if precision is None else precision
+        options["precision"] = relative * max(float(scores.max()), 2.0**-40)
+        inputs = Input((rows, width), -1.0, 1.0, dtype=float)
+        if lowered.deep:
+            graph = graph_of(lowered.scores, [inputs], None, reals=True)
+            requests = encoded[np.arange(-(-len(encoded) // rows) * rows) % len(encoded)]
+            compiled = Compiled(Program.compile(compiler.calibrated(graph, [requests], calibrate), **options))
+        else:
+            compiled = compiler.compile(lowered.scores, inputs, **options)
+    return Model(compiled, made, _agreement(model, compiled, made, X))
+
+
+def _apart(steps: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Return the steps that the owner of rows does in clear, and the others: linear maps, and the estimator."""
+    first = 0
+    for at, step in enumerate(steps[:-1]):
+        count = getattr(step, "n_features_in_", 1)
+        if transformed(step, Affine.identity(count)) is None:
+            first = at + 1
+    return list(steps[:first]), list(steps[first:])
+
+
+def _features(owned: Sequence[Any], X: Any) -> Array:
+    """Return the features of rows after the steps of their owner."""
+    for step in owned:
+        X = step.transform(X)
+    array = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+    if array.ndim != 2 or array.shape[0] == 0:
+        raise EncodingError(f"rows of shape {array.shape}: a table is needed, with a row for each")
+    if array.dtype.kind not in "biuf":
+        raise EncodingError(
+            f"features of type {array.dtype}: numbers are needed, such as by a OneHotEncoder in the pipeline"
+        )
+    array = array.astype(float)
+    if not np.isfinite(array).all():
+        row, column = np.argwhere(~np.isfinite(array))[0]
+        raise EncodingError(f"row {row}, feature {column}, is {array[row, column]}: finite numbers are needed")
+    return array
+
+
+def _bounds(features: Array, margin: float) -> Affine:
+    """Return the map from -1 to 1 to the range of each feature, with a margin."""
+    low, high = features.min(axis=0), features.max(axis=0)
+    half = (high - low) * (0.5 + margin)
+    # A feature that is always the same may be a little different.
+    return Affine(np.where(half > 0, half, np.maximum(np.abs(low), 1.0) * 2.0**-10), (low + high) / 2)
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """What the owner of rows does in clear: before encryption, and after decryption."""
+
+    owned: Sequence[Any]
+    bounds: Affine | None
+    lowered: Lowered
+    rows: int
+    width: int
+
+    def encoded(self, features: Array) -> Array:
+        """Return the numbers that are encrypted."""
+        if features.shape[1] != self.width:
+            raise EncodingError(f"rows of {features.shape[1]} features, {self.width} were compiled")
+        if self.bounds is None:
+            return self.lowered.prepare(features)
+        scaled = (features - self.bounds.offset) / self.bounds.scale
+        outside = np.abs(scaled) > 1
+        if outside.any():
+            row, column = np.argwhere(outside)[0]
+            low, high = self.bounds.offset[column] + np.array([-1, 1]) * self.bounds.scale[column]
+            raise RangeError(
+                f"{outside.any(axis=1).sum()} of {len(features)} rows have features outside of the declared range, "
+                f"row {row} first: feature {column} is {features[row, column]:g}, from {low:g} to {high:g} was "
+                "compiled; compile with a larger margin, or with examples like it"
+            )
+        return np.asarray(scaled)
+
+    def filled(self, X: ArrayLike) -> Array:
+        """Return the numbers of a request; its last row stands for those that are missing."""
+        encoded = self.encoded(_features(self.owned, X))
+        if len(encoded) > self.rows:
+            raise EncodingError(f"{len(encoded)} rows, a request has {self.rows}: encrypt them in several")
+        return encoded[np.minimum(np.arange(self.rows), len(encoded) - 1)]
+
+    def chunks(self, X: Any) -> Iterator[tuple[Array, int]]:
+        """Yield requests of rows, with the number of their rows."""
+        encoded = self.encoded(_features(self.owned, X))
+        for start in range(0, len(encoded), self.rows):
+            chunk = encoded[start : start + self.rows]
+            yield chunk[np.minimum(np.arange(self.rows), len(chunk) - 1)], len(chunk)
+
+    def answer(self, method: str) -> Callable[[Array], Any]:
+        """Return a method of the model, of scores."""
+        answers = self.lowered.answers
+        if method not in answers:
+            raise AttributeError(f"the model has no {method}: it has {', '.join(answers)}")
+        return lambda scores: answers[method](np.asarray(scores).reshape(len(scores), -1))
+
+
+def _agreement(model: Any, compiled: Compiled, encoding: Encoding, X: Any) -> Agreement:
+    """Compare the answers of a model with those of what was compiled, on as many examples as a request has."""
+    method = next(iter(encoding.lowered.answers))
+    chunk, count = next(encoding.chunks(X))
+    found = encoding.answer(method)(np.asarray(compiled.simulate(chunk)))[:count]
+    examples = X.iloc[:count] if hasattr(X, "iloc") else np.asarray(X)[:count]
+    expected = np.asarray(getattr(model, method)(examples))
+    if expected.dtype.kind == "f":
+        differences = np.abs(found.reshape(count, -1) - expected.reshape(count, -1)).max(axis=1)
+        near = differences <= np.abs(expected).max() / 1000
+        return Agreement(count, float(near.mean()), float(differences.max()))
+    largest = float("nan")
+    if "predict_proba" in encoding.lowered.answers:
+        proba = encoding.answer("predict_proba")(np.asarray(compiled.simulate(chunk)))[:count]
+        largest = float(np.abs(proba - model.predict_proba(examples)).max())
+    return Agreement(count, float((found == expected).mean()), largest)
+
+
+class Model:
+    """A compiled model: two halves, and what is known of it before it runs."""
+
+    def __init__(self, compiled: Compiled, encoding: Encoding, agreement: Agreement) -> None:
+        """Wrap a compiled function, and what the owner does in clear."""
+        self.compiled, self._encoding = compiled, encoding
+        self.agreement = agreement
+        self._client: Client | None = None
+
+    @property
+    def client(self) -> Client:
+        """The half that has the secret key: it encrypts rows, and decrypts answers."""
+        self._client = self._client or Client(self.compiled, self._encoding)
+        return self._client
+
+    @property
+    def server(self) -> Server:
+        """The half that computes, on the bytes of requests."""
+        return self.compiled.server
+
+    @property
+    def scheme(self) -> str:
+        """The scheme, as in `noren.compile`."""
+        return self.compiled.scheme
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods of the model that are answered."""
+        return tuple(self._encoding.lowered.answers)
+
+    def explain(self) -> Explanation:
+        """Return what the server does step by step, with predicted errors, time and memory."""
+        return self.compiled.explain()
+
+    def _simulated(self, method: str, X: Any, seed: bytes | None = None) -> Any:
+        """Return the answers of a method in clear, with the noise that the scheme would add."""
+        answer = self._encoding.answer(method)
+        chunks = [
+            answer(np.asarray(self.compiled.simulate(chunk, seed=seed)))[:count]
+            for chunk, count in self._encoding.chunks(X)
+        ]
+        return np.concatenate(chunks)
+
+    def predict(self, X: ArrayLike, *, seed: bytes | None = None) -> Any:
+        """Return predictions in clear, with the noise that the scheme would add."""
+        return self._simulated("predict", X, seed)
+
+    def predict_proba(self, X: ArrayLike, *, seed: bytes | None = None) -> Any:
+        """Return the probabilities of classes in clear, with the noise that the scheme would add."""
+        return self._simulated("predict_proba", X, seed)
+
+    def decision_function(self, X: ArrayLike, *, seed: bytes | None = None) -> Any:
+        """Return scores in clear, with the noise that the scheme would add."""
+        return self._simulated("decision_function", X, seed)
+
+    def transform(self, X: ArrayLike, *, seed: bytes | None = None) -> Any:
+        """Return the images of rows in clear, with the noise that the scheme would add."""
+        return self._simulated("transform", X, seed)
+
+    def score(self, X: ArrayLike, y: ArrayLike, *, seed: bytes | None = None) -> float:
+        """Return the share of rows that are predicted right, or R^2 of numbers, in clear with simulated noise."""
+        found, expected = self.predict(X, seed=seed), np.asarray(y)
+        if "predict_proba" in self.methods or "decision_function" in self.methods or found.dtype.kind != "f":
+            return float((found == expected).mean())
+        return float(1 - ((expected - found) ** 2).sum() / ((expected - expected.mean(axis=0)) ** 2).sum())
+
+    def __repr__(self) -> str:
+        """Return the scheme, and the rows of a request."""
+        return f"Model(scheme={self.scheme!r}, rows={self._encoding.rows}, methods={self.methods})"
+
+
+class Client:
+    """The half of a compiled model that has the secret key."""
+
+    def __init__(self, compiled: Compiled, encoding: Encoding) -> None:
+        """Wrap a compiled function, and what the owner does in clear."""
+        self._half, self._encoding = compiled.client, encoding
+
+    def keygen(self, *, seed: bytes | None = None) -> ServerKeys:
+        """Make a secret key, unless there is one, and return the keys of the server; nothing in them decrypts."""
+        return self._half.keygen(seed=seed)
+
+    def encrypt(self, X: ArrayLike, *, seed: bytes | None = None) -> bytes:
+        """Encrypt rows, up to as many as a request has.
+
+        Raises `noren.RangeError` that names the row and the feature for features outside of their ranges,
+        `noren.EncodingError` for too many rows and for other features.
+        """
+        return self._half.encrypt(self._encoding.filled(X), seed=seed)
+
+    def _decrypted(self, method: str, reply: bytes, rows: int | None) -> Any:
+        count = self._encoding.rows if rows is None else rows
+        if not 1 <= count <= self._encoding.rows:
+            raise EncodingError(f"rows={rows}: a reply has 1 to {self._encoding.rows}")
+        return self._encoding.answer(method)(np.asarray(self._half.decrypt(reply)))[:count]
+
+    def predict(self, reply: bytes, *, rows: int | None = None) -> Any:
+        """Decrypt predictions, of the first `rows` rows of the request; of all for None.
+
+        Raises `noren.RangeError` for rows whose intermediate results left the ranges of the examples.
+        """
+        return self._decrypted("predict", reply, rows)
+
+    def predict_proba(self, reply: bytes, *, rows: int | None = None) -> Any:
+        """Decrypt the probabilities of classes, as `predict`."""
+        return self._decrypted("predict_proba", reply, rows)
+
+    def decision_function(self, reply: bytes, *, rows: int | None = None) -> Any:
+        """Decrypt scores, as `predict`."""
+        return self._decrypted("decision_function", reply, rows)
+
+    def transform(self, reply: bytes, *, rows: int | None = None) -> Any:
+        """Decrypt the images of rows, as `predict`."""
+        return self._decrypted("transform", reply, rows)

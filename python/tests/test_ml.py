@@ -1,0 +1,198 @@
+"""Models of scikit-learn: answers beside those of the model itself, and what is refused."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noren
+from noren import ml
+
+datasets = pytest.importorskip("sklearn.datasets")
+
+from sklearn.compose import ColumnTransformer  # noqa: E402
+from sklearn.decomposition import PCA  # noqa: E402
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis  # noqa: E402
+from sklearn.ensemble import (  # noqa: E402
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    IsolationForest,
+    RandomForestClassifier,
+)
+from sklearn.linear_model import (  # noqa: E402
+    ElasticNet,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+    RidgeClassifier,
+    SGDClassifier,
+)
+from sklearn.model_selection import GridSearchCV  # noqa: E402
+from sklearn.naive_bayes import GaussianNB, MultinomialNB  # noqa: E402
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor  # noqa: E402
+from sklearn.neural_network import MLPClassifier, MLPRegressor  # noqa: E402
+from sklearn.pipeline import Pipeline, make_pipeline  # noqa: E402
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, RobustScaler, StandardScaler  # noqa: E402
+from sklearn.svm import SVC, SVR, LinearSVC  # noqa: E402
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor  # noqa: E402
+
+DIABETES = datasets.load_diabetes(return_X_y=True)
+IRIS = datasets.load_iris(return_X_y=True)
+CANCER = datasets.load_breast_cancer(return_X_y=True)
+ROWS = 12
+
+REGRESSORS = {
+    "linear": LinearRegression(),
+    "scaled ridge": make_pipeline(StandardScaler(), Ridge()),
+    "components": make_pipeline(RobustScaler(), PCA(4, whiten=True), ElasticNet(alpha=0.1)),
+    "Poisson": PoissonRegressor(max_iter=1000),
+    "neighbours": make_pipeline(MinMaxScaler(), KNeighborsRegressor(5, weights="distance")),
+    "kernel": make_pipeline(StandardScaler(), SVR(kernel="rbf", C=50)),
+    "tree": DecisionTreeRegressor(max_depth=4, random_state=0),
+    "forest": ExtraTreesRegressor(3, max_depth=3, random_state=0),
+    "boosting": GradientBoostingRegressor(n_estimators=4, max_depth=2, random_state=0),
+    "histograms": HistGradientBoostingRegressor(max_iter=3, max_leaf_nodes=6),
+    "network": make_pipeline(
+        StandardScaler(), MLPRegressor(hidden_layer_sizes=(6,), activation="tanh", max_iter=30, random_state=0)
+    ),
+}
+CLASSIFIERS = {
+    "logistic": make_pipeline(StandardScaler(), LogisticRegression()),
+    "ridge": RidgeClassifier(),
+    "stochastic": make_pipeline(StandardScaler(), SGDClassifier(loss="log_loss", random_state=0)),
+    "discriminant": LinearDiscriminantAnalysis(),
+    "linear vectors": LinearSVC(random_state=0),
+    "kernel": make_pipeline(StandardScaler(), SVC(kernel="rbf")),
+    "polynomial kernel": make_pipeline(StandardScaler(), SVC(kernel="poly", degree=2)),
+    "linear kernel": SVC(kernel="linear", decision_function_shape="ovo"),
+    "neighbours": KNeighborsClassifier(5),
+    "Gaussian": GaussianNB(),
+    "multinomial": MultinomialNB(),
+    "network": make_pipeline(StandardScaler(), MLPClassifier(hidden_layer_sizes=(8,), max_iter=60, random_state=0)),
+    "tree": DecisionTreeClassifier(max_depth=4, random_state=0),
+    "forest": RandomForestClassifier(4, max_depth=3, random_state=0),
+    "boosting": GradientBoostingClassifier(n_estimators=3, max_depth=2, random_state=0),
+    "histograms": HistGradientBoostingClassifier(max_iter=2, max_leaf_nodes=5),
+}
+
+
+def compiled(model: Any, X: Any, **options: Any) -> ml.Model:
+    return ml.compile(model, X, rows=ROWS, security=None, **options)
+
+
+def answered(model: ml.Model, X: Any, method: str) -> Any:
+    keys = model.client.keygen()
+    reply = model.server.run(model.client.encrypt(X), keys)
+    return getattr(model.client, method)(reply, rows=len(X))
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_regressors_are_those_of_scikit_learn(name: str) -> None:
+    X, y = DIABETES
+    clear = REGRESSORS[name].fit(X, y)
+    model = compiled(clear, X)
+    assert model.agreement.equal == 1.0
+    expected = clear.predict(X[:7])
+    tolerance = np.abs(clear.predict(X)).max() / 500
+    assert np.abs(answered(model, X[:7], "predict") - expected).max() <= tolerance
+    assert np.abs(model.predict(X[:30]) - clear.predict(X[:30])).max() <= tolerance
+    assert model.score(X[:50], y[:50]) == pytest.approx(clear.score(X[:50], y[:50]), abs=0.02)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_classifiers_are_those_of_scikit_learn(name: str) -> None:
+    X, y = IRIS
+    clear = CLASSIFIERS[name].fit(X, y)
+    model = compiled(clear, X[::-1])
+    rows = X[40:52]
+    assert model.agreement.equal == 1.0
+    assert (answered(model, rows, "predict") == clear.predict(rows)).all()
+    assert model.score(X, y) == pytest.approx(clear.score(X, y), abs=0.01)
+    for method in model.methods:
+        found, expected = getattr(model, method)(rows) if hasattr(model, method) else None, getattr(clear, method)(rows)
+        if found is not None and expected.dtype.kind == "f":
+            assert np.abs(found - expected).max() <= max(np.abs(expected).max(), 1) / 100, method
+
+
+@pytest.mark.parametrize("name", ["logistic", "kernel", "boosting", "histograms", "network"])
+def test_two_classes_have_one_score(name: str) -> None:
+    X, y = CANCER
+    labels = np.array(["benign", "malignant"])[y]
+    clear = CLASSIFIERS[name].fit(X[:, :6], labels)
+    model = compiled(clear, X[:, :6])
+    rows = X[100:112, :6]
+    assert (answered(model, rows, "predict") == clear.predict(rows)).all()
+    if "predict_proba" in model.methods:
+        assert np.abs(model.predict_proba(rows) - clear.predict_proba(rows)).max() < 0.01
+
+
+def test_outliers_are_those_of_an_isolation_forest() -> None:
+    X, _ = IRIS
+    clear = IsolationForest(n_estimators=5, max_samples=32, max_features=3, random_state=0).fit(X)
+    model = compiled(clear, X)
+    assert model.agreement.equal == 1.0
+    assert np.abs(model.decision_function(X[:20]) - clear.decision_function(X[:20])).max() < 1e-2
+
+
+def test_transformers_give_components() -> None:
+    X, _ = IRIS
+    clear = make_pipeline(StandardScaler(), PCA(2)).fit(X)
+    model = compiled(clear, X)
+    assert np.abs(answered(model, X[:5], "transform") - clear.transform(X[:5])).max() < 1e-2
+
+
+def test_owners_do_steps_in_clear_that_are_no_linear_maps() -> None:
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(3)
+    table = pandas.DataFrame({"age": rng.uniform(20, 80, 60), "city": rng.choice(["a", "b", "c"], 60)})
+    y = table.age * 2 + (table.city == "b") * 30
+    columns = ColumnTransformer([("number", StandardScaler(), ["age"]), ("place", OneHotEncoder(), ["city"])])
+    clear = Pipeline([("columns", columns), ("model", Ridge())]).fit(table, y)
+    model = compiled(clear, table)
+    found = answered(model, table.iloc[:4], "predict")
+    assert np.abs(found - clear.predict(table.iloc[:4])).max() < 0.5
+
+
+def test_searches_give_the_best_of_their_models() -> None:
+    X, y = IRIS
+    search = GridSearchCV(LogisticRegression(max_iter=500), {"C": [0.1, 1.0]}, cv=2).fit(X, y)
+    assert compiled(search, X).agreement.equal == 1.0
+
+
+def test_rows_outside_of_ranges_are_refused_by_row_and_feature() -> None:
+    X, y = IRIS
+    model = compiled(LogisticRegression(max_iter=500).fit(X, y), X)
+    rows = X[:6].copy()
+    rows[2, 1] = 400
+    with pytest.raises(noren.RangeError, match=r"1 of 6 rows .* row 2 first: feature 1 is 400, from .* was compiled"):
+        model.client.encrypt(rows)
+    for wrong, words in [
+        (X[:20], "20 rows, a request has 12"),
+        (X[:3, :2], "2 features, 4 were compiled"),
+        (X[0], r"shape \(4,\): a table is needed"),
+        (np.where(rows == 400, np.nan, rows), "row 2, feature 1, is nan"),
+    ]:
+        with pytest.raises(noren.EncodingError, match=words):
+            model.client.encrypt(wrong)
+
+
+def test_what_is_not_taken_is_named() -> None:
+    X, y = IRIS
+    gaussian = pytest.importorskip("sklearn.gaussian_process")
+    for model, words in [
+        (gaussian.GaussianProcessClassifier().fit(X, y), "GaussianProcessClassifier is not taken: give one of"),
+        (LogisticRegression(), "LogisticRegression: .* fit it first"),
+        (KNeighborsClassifier(metric="manhattan").fit(X, y), "the metric 'manhattan'"),
+        (SVC(kernel="precomputed").fit(X @ X.T, y), "the kernel 'precomputed'"),
+    ]:
+        with pytest.raises(noren.EncodingError, match=words):
+            ml.compile(model, X, security=None)
+    with pytest.raises(noren.EncodingError, match="margin=-1"):
+        ml.compile(LogisticRegression().fit(X, y), X, margin=-1)
+    model = compiled(LinearRegression().fit(X, y), X)
+    with pytest.raises(AttributeError, match="no predict_proba: it has predict"):
+        model.predict_proba(X)
