@@ -177,3 +177,83 @@ fn is_of_residues(node: &Node, is_residue: &[bool]) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRIME: u64 = 65537;
+
+    /// Sums, products, powers and choices of three numbers up to 2^20, beside numbers in clear up to 2^30.
+    fn graph() -> Graph {
+        let mut graph = Graph::default();
+        let range = Interval::new(-((1u64 << 20) as f64), (1u64 << 20) as f64);
+        let input = Operation::Input { name: "x".into(), shape: vec![3], element: Element::Integer, range };
+        let x = graph.push(input, "").expect("an input");
+        let mut push = |operation| graph.push(operation, "here").expect("an operation");
+        let large = (1u64 << 30) as f64;
+        let c = push(Operation::Constant { shape: vec![3], element: Element::Integer, values: vec![large, -7.0, 3.0] });
+        let product = push(Operation::Binary(Binary::Mul, x, c));
+        let cubes = push(Operation::Polynomial(x, vec![5.0, -1e6, 2.0, -1.0]));
+        let matrix = vec![large, 1.0, -1.0, 2.0, 0.0, -large];
+        let of_matrix = push(Operation::MatMul { of: x, columns: 2, matrix });
+        let is_positive = push(Operation::Binary(Binary::GreaterEqual, x, c));
+        let chosen = push(Operation::Select(is_positive, product, cubes));
+        let negative = push(Operation::Unary(Unary::Neg, chosen));
+        let moved = push(Operation::Gather { of: negative, shape: vec![2], positions: vec![2, -1] });
+        let sum = push(Operation::Reduce(Reduction::Sum, moved, vec![0]));
+        let rest = push(Operation::Binary(Binary::Sub, of_matrix, sum));
+        graph.finish(vec![cubes, rest]).expect("outputs");
+        graph
+    }
+
+    /// The same by integers of 128 bits.
+    fn expected(x: [i128; 3]) -> Vec<Vec<i64>> {
+        let (large, c) = (1i128 << 30, [1i128 << 30, -7, 3]);
+        let cube = |x: i128| 5 - 1_000_000 * x + 2 * x * x - x * x * x;
+        let chosen = |k: usize| if x[k] >= c[k] { x[k] * c[k] } else { cube(x[k]) };
+        let sum = -chosen(2);
+        let of_matrix = [large * x[0] - x[1], x[0] + 2 * x[1] - large * x[2]];
+        let whole = |values: Vec<i128>| values.into_iter().map(|x| i64::try_from(x).expect("63 bits")).collect();
+        vec![whole(x.map(cube).to_vec()), whole(of_matrix.map(|y| y - sum).to_vec())]
+    }
+
+    #[test]
+    fn integers_beyond_f64_are_those_of_128_bits_and_lie_in_their_ranges() {
+        let graph = graph();
+        let ranges: Vec<Interval> = graph.outputs().iter().map(|&at| graph.node(at).range).collect();
+        for x in [[0, 0, 0], [1 << 20; 3], [-(1 << 20); 3], [1_048_575, -1_048_575, 934_567], [5, -7, 3]] {
+            let found = graph.evaluate_whole(&[x.map(|x| x as f64).to_vec()]).expect("integers");
+            assert_eq!(found, expected(x));
+            let inside =
+                found.iter().zip(&ranges).all(|(values, range)| values.iter().all(|&y| range.contains(y as f64)));
+            assert!(inside, "{found:?} in {ranges:?}");
+        }
+        assert!(ranges[0].magnitude() > LARGEST_INTEGER);
+    }
+
+    #[test]
+    fn residues_are_those_of_the_integers() {
+        let graph = graph();
+        let refused = residues(&graph, PRIME).expect_err("a comparison of numbers beyond the prime");
+        assert_eq!(refused.map(|at| graph.node(at).operation.name()), Some("greater equal".to_owned()));
+        let mut products = Graph::default();
+        let range = Interval::new(0.0, (1u64 << 40) as f64);
+        let input = Operation::Input { name: "x".into(), shape: vec![2, 2], element: Element::Integer, range };
+        let x = products.push(input, "").expect("an input");
+        let matrix = vec![(1u64 << 20) as f64, -1.0, 3.0, 7.0];
+        let product = products.push(Operation::MatMul { of: x, columns: 2, matrix }, "").expect("a product");
+        let sums = products.push(Operation::Reduce(Reduction::Sum, product, vec![0]), "").expect("sums");
+        products.finish(vec![sums, product]).expect("outputs");
+        let modulo = residues(&products, PRIME).expect("sums and products");
+        let x: Vec<f64> = [1e12, 65536.0, 32769.0, 1_099_511_627_775.0].to_vec();
+        let half = (PRIME / 2) as f64;
+        let centred = |x: &f64| (x + half).rem_euclid(PRIME as f64) - half;
+        let found = modulo.evaluate_whole(&[x.iter().map(centred).collect()]).expect("residues");
+        let modulus = PRIME.cast_signed();
+        let wanted = products.evaluate_whole(&[x]).expect("integers");
+        let wanted: Vec<Vec<i64>> =
+            wanted.iter().map(|all| all.iter().map(|x| x.rem_euclid(modulus)).collect()).collect();
+        assert_eq!(found, wanted);
+    }
+}
