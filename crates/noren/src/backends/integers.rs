@@ -295,6 +295,11 @@ impl<S: Scheme> Backend for Integers<S> {
     fn read(&'static self, graph: &Arc<Graph>, record: &Record) -> Result<Arc<dyn Plan>> {
         let parameters = integers::Parameters::from_bytes(&(), &record.bytes()?)?;
         parameters.check_rows()?;
+        let (modulus, own, least) = (parameters.modulus().value(), own_modulus(graph), residues_needed(graph));
+        if own.map_or((modulus as f64) < least, |own| own != modulus) {
+            let needed = own.map_or_else(|| format!("at least {least}, to hold all results"), |own| own.to_string());
+            return Err(Error::parameter("plaintext_modulus", modulus, needed));
+        }
         if record.slots != parameters.row_slots() {
             return Err(Error::parameter("slots", record.slots, parameters.row_slots()));
         }

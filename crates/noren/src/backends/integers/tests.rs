@@ -72,6 +72,24 @@ fn rows_that_are_computed_apart_lie_in_both_rows_of_slots() {
 }
 
 #[test]
+fn plans_whose_modulus_does_not_hold_the_results_are_refused() {
+    let sum = |high: f64| {
+        let mut graph = Graph::default();
+        let x = integers(&mut graph, "x", 4, [0.0, high]);
+        let one = constant(&mut graph, 1.0);
+        let above = push(&mut graph, Operation::Binary(Binary::Add, x, one));
+        graph.finish(vec![above]).expect("an output");
+        Arc::new(graph)
+    };
+    for scheme in ["bgv", "bfv"] {
+        let record = plan(&sum(65_000.0), &toy(scheme)).record();
+        assert!(Backends::ALL.read(scheme, &sum(60_000.0), &record).is_ok(), "{scheme}");
+        let error = Backends::ALL.read(scheme, &sum(70_000.0), &record).expect_err("another modulus").to_string();
+        assert!(error.contains("plaintext_modulus is 65537, it must be at least 70001"), "{scheme}: {error}");
+    }
+}
+
+#[test]
 fn ranges_as_wide_as_the_modulus_come_back_whole() {
     let mut graph = Graph::default();
     let x = integers(&mut graph, "x", 4, [0.0, 65_000.0]);
