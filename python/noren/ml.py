@@ -217,7 +217,8 @@ def _agreement(model: Any, compiled: Compiled, encoding: Encoding, X: Any) -> Ag
     """Compare the answers of a model with those of what was compiled, on as many examples as a request has."""
     method = next(iter(encoding.lowered.answers))
     chunk, count = next(encoding.chunks(X))
-    found = encoding.answer(method)(np.asarray(compiled.simulate(chunk)))[:count]
+    scores = np.asarray(compiled.simulate(chunk))
+    found = encoding.answer(method)(scores)[:count]
     examples = X.iloc[:count] if hasattr(X, "iloc") else np.asarray(X)[:count]
     expected = np.asarray(getattr(model, method)(examples))
     if expected.dtype.kind == "f":
@@ -226,7 +227,7 @@ def _agreement(model: Any, compiled: Compiled, encoding: Encoding, X: Any) -> Ag
         return Agreement(count, float(near.mean()), float(differences.max()))
     largest = float("nan")
     if "predict_proba" in encoding.lowered.answers:
-        proba = encoding.answer("predict_proba")(np.asarray(compiled.simulate(chunk)))[:count]
+        proba = encoding.answer("predict_proba")(scores)[:count]
         largest = float(np.abs(proba - model.predict_proba(examples)).max())
     return Agreement(count, float((found == expected).mean()), largest)
 

@@ -17,7 +17,7 @@ use crate::backends::parcel::{Purpose, in_runs};
 use crate::circuits::recorder::CircuitUsage;
 use crate::cost::price::{Party, Price};
 use crate::graph::dag::Graph;
-use crate::graph::wide::residues;
+use crate::graph::wide::{centred, residues};
 use crate::lowering::error::CompileError;
 
 /// How many moduli are tried: the fewer there are, the larger is each, and the noise with it.
@@ -28,6 +28,9 @@ const SLACK: f64 = 1.0 + 1.0 / 1024.0;
 
 /// See [`SLACK`].
 const SPARE: f64 = 65536.0;
+
+/// Products are below this, so that those with a residue have 128 bits.
+const LARGEST_PRODUCT: f64 = (1u128 << 100) as f64;
 
 /// A function modulo several primes, with the plan of each.
 struct Moduli {
@@ -79,8 +82,10 @@ pub(super) fn read(backend: &'static dyn Backend, graph: &Arc<Graph>, record: &R
         return Err(refused("fewer"));
     }
     let is_new = |(at, modulus): (usize, &u64)| has_slots(*modulus) && !primes[..at].contains(modulus);
-    if !primes.iter().enumerate().all(is_new) || product(&primes) < width(graph) {
-        return Err(refused("different primes with slots whose product is beyond the width of each result"));
+    if !primes.iter().enumerate().all(is_new) || !(width(graph)..LARGEST_PRODUCT).contains(&product(&primes)) {
+        return Err(refused(
+            "different primes with slots whose product is beyond the width of each result, below 2^100",
+        ));
     }
     let part = |part: &Modulus| Ok((part.modulus, backend.read(&modulo(graph, part.modulus)?, &part.plan)?));
     let parts = record.moduli.iter().map(part).collect::<Result<Vec<_>>>()?;
@@ -182,20 +187,6 @@ impl Moduli {
         self.each().map(own).collect()
     }
 
-    /// The inputs as residues: the same where the function modulo a prime takes them as they are.
-    fn reduced(&self, inputs: &[Vec<f64>], prime: u64) -> Vec<Vec<f64>> {
-        let (modulus, half) = (prime as f64, (prime / 2) as f64);
-        let residue = |&x: &f64| {
-            let residue = x.rem_euclid(modulus);
-            if residue > half { residue - modulus } else { residue }
-        };
-        let of_input = |values: &Vec<f64>| match values.iter().all(|x| x.abs() <= half) {
-            true => values.clone(),
-            false => values.iter().map(residue).collect(),
-        };
-        inputs.iter().map(of_input).collect()
-    }
-
     /// The numbers of an output with these residues modulo each prime: those nearest to the middle of its range.
     fn numbers(&self, output: usize, all: &[Outcome]) -> Vec<i64> {
         let range = self.graph.node(self.graph.outputs()[output]).range;
@@ -290,7 +281,10 @@ impl Plan for Moduli {
     fn encrypt(&self, secret: &SecretKey, inputs: &[Vec<f64>], seed: Seed) -> Result<Vec<Vec<u8>>> {
         let secrets = self.apart(secret, |plan| plan.secret_parts().len());
         let encrypt = |(at, (prime, plan)): (usize, &(u64, Arc<dyn Plan>))| {
-            plan.encrypt(&secrets[at], &self.reduced(inputs, *prime), Self::seed(&seed, at))
+            // Inputs within half of the prime, which the function modulo it takes as they are, stay.
+            let residues = |values: &Vec<f64>| values.iter().map(|&x| centred(x, *prime)).collect();
+            let inputs: Vec<Vec<f64>> = inputs.iter().map(residues).collect();
+            plan.encrypt(&secrets[at], &inputs, Self::seed(&seed, at))
         };
         Ok(self.parts.iter().enumerate().map(encrypt).collect::<Result<Vec<_>>>()?.concat())
     }
@@ -402,6 +396,13 @@ mod tests {
                 assert!(refused(fewer).contains("beyond the width"));
                 let twice = vec![record.moduli[0].clone(); record.moduli.len()];
                 assert!(refused(Record { moduli: twice, ..record.clone() }).contains("different primes"));
+                let large = |modulus: u64| Modulus { modulus, plan: record.moduli[0].plan.clone() };
+                let primes = [1.0e13, 2.0e13, 3.0e13].map(|least| large(modulus_above(least).expect("a prime")));
+                assert!(refused(Record { moduli: primes.to_vec(), ..record.clone() }).contains("below 2^100"));
+                let mut others = record.clone();
+                others.moduli[0].modulus = modulus_above(1e11).expect("a prime");
+                let error = refused(others);
+                assert!(error.contains("plaintext_modulus"), "the plan of another prime: {error}");
                 assert!(refused(Record { slots: 2 * record.slots, ..record.clone() }).contains("of the first plan"));
                 let none = Record { moduli: Vec::new(), ..record.moduli[0].plan.clone() };
                 assert!(refused(none).contains("2^53"), "one modulus for all");

@@ -104,7 +104,13 @@ impl Graph {
     }
 }
 
-/// A function modulo a number: all inputs and numbers in clear as residues between minus half of it and half, all outputs as
+/// The residue of an integer modulo an odd number that is nearest to zero: itself where it is one.
+pub(crate) fn centred(x: f64, modulus: u64) -> f64 {
+    let residue = x.rem_euclid(modulus as f64);
+    if residue > (modulus / 2) as f64 { residue - modulus as f64 } else { residue }
+}
+
+/// A function modulo an odd number: all inputs and numbers in clear as residues between minus half of it and half, all outputs as
 /// residues from 0 on. Nothing but sums, products and moves is computed of what is known as a residue alone.
 ///
 /// # Errors
@@ -112,11 +118,7 @@ impl Graph {
 pub(crate) fn residues(graph: &Graph, modulus: u64) -> std::result::Result<Graph, Option<usize>> {
     let half = (modulus / 2) as f64;
     let fits = |x: f64| x.abs() <= half;
-    let centred = |x: f64| {
-        let residue = x.rem_euclid(modulus as f64);
-        if residue > half { residue - modulus as f64 } else { residue }
-    };
-    let all = |values: &[f64]| values.iter().map(|&x| centred(x)).collect::<Vec<_>>();
+    let all = |values: &[f64]| values.iter().map(|&x| centred(x, modulus)).collect::<Vec<_>>();
     let needed = graph.needed();
     let mut is_residue = vec![false; needed.len()];
     let mut result = Graph::default();
@@ -248,8 +250,9 @@ mod tests {
         let modulo = residues(&products, PRIME).expect("sums and products");
         let x: Vec<f64> = [1e12, 65536.0, 32769.0, 1_099_511_627_775.0].to_vec();
         let half = (PRIME / 2) as f64;
-        let centred = |x: &f64| (x + half).rem_euclid(PRIME as f64) - half;
-        let found = modulo.evaluate_whole(&[x.iter().map(centred).collect()]).expect("residues");
+        let residues = |x: &f64| (x + half).rem_euclid(PRIME as f64) - half;
+        assert!(x.iter().all(|&x| residues(&x) == centred(x, PRIME) && centred(residues(&x), PRIME) == residues(&x)));
+        let found = modulo.evaluate_whole(&[x.iter().map(residues).collect()]).expect("residues");
         let modulus = PRIME.cast_signed();
         let wanted = products.evaluate_whole(&[x]).expect("integers");
         let wanted: Vec<Vec<i64>> =
