@@ -190,7 +190,7 @@ def test_scripts_of_comparisons_compile_a_function() -> None:
     assert 'scheme="tfhe"' in script
     compile(script, "compare", "exec")
     assert 'scheme="bfv-lookups"' in advise("table", inputs=2, integer=15)[0].script
-    with pytest.raises(noren.Error, match=r"52 bits of an input works: .*at most 2\^53"):
+    with pytest.raises(noren.Error, match=r"53 bits of an input works: .*at most 2\^53"):
         advise("sum", count=2, integer=60)
 
 
