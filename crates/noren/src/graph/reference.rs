@@ -50,7 +50,7 @@ impl Graph {
     }
 
     /// The result of one node from those of its operands.
-    fn result<'a>(&self, at: usize, values: impl Fn(usize) -> &'a [f64]) -> Vec<f64> {
+    pub(super) fn result<'a>(&self, at: usize, values: impl Fn(usize) -> &'a [f64]) -> Vec<f64> {
         let node = self.node(at);
         let spread = |operand: usize| -> Vec<f64> {
             let (positions, values) = (broadcast_positions(&self.node(operand).shape, &node.shape), values(operand));

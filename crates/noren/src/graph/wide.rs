@@ -34,11 +34,10 @@ impl Graph {
         let Some(first) = self.first_wide() else {
             return Ok(self.evaluate(inputs)?.into_iter().map(whole).collect());
         };
-        // The others are exact: what follows from an inexact one is computed again.
+        // Those before are exact: what follows from an inexact one is computed again.
         let mut values: Vec<Vec<i64>> = self.evaluate_all(inputs)?.into_iter().map(whole).collect();
-        for (at, needed) in self.needed().into_iter().enumerate().skip(first).filter(|(_, needed)| *needed) {
-            let is_known = !needed || matches!(self.node(at).operation, Operation::Input { .. });
-            if !is_known {
+        for (at, needed) in self.needed().into_iter().enumerate().skip(first) {
+            if needed && !matches!(self.node(at).operation, Operation::Input { .. }) {
                 values[at] = self.whole_result(at, &values);
             }
         }
@@ -98,8 +97,14 @@ impl Graph {
                 };
                 values[*of].iter().map(value).map(narrow).collect()
             }
-            // Of integers up to 2^53, to such: exact as it is.
-            _ => values[at].clone(),
+            // Of integers up to 2^53, to such.
+            operation => {
+                let operands = operation.operands();
+                let exact = |of: &usize| values[*of].iter().map(|&x| x as f64).collect();
+                let exact: Vec<Vec<f64>> = operands.iter().map(exact).collect();
+                let operand = |of: usize| operands.iter().position(|&operand| operand == of).unwrap_or(0);
+                self.result(at, |of| &exact[operand(of)]).into_iter().map(|x| x as i64).collect()
+            }
         }
     }
 }
@@ -232,6 +237,25 @@ mod tests {
             assert!(inside, "{found:?} in {ranges:?}");
         }
         assert!(ranges[0].magnitude() > LARGEST_INTEGER);
+    }
+
+    #[test]
+    fn what_follows_from_integers_beyond_f64_is_exact_again() {
+        let mut graph = Graph::default();
+        let range = Interval::new(0.0, (1u64 << 20) as f64);
+        let input = Operation::Input { name: "x".into(), shape: vec![2], element: Element::Integer, range };
+        let x = graph.push(input, "").expect("an input");
+        let number = |value| Operation::Constant { shape: vec![], element: Element::Integer, values: vec![value] };
+        let mut push = |operation| graph.push(operation, "").expect("an operation");
+        let (factor, three) = (push(number((1u64 << 40) as f64)), push(number(3.0)));
+        let large = push(Operation::Binary(Binary::Mul, x, factor));
+        let above = push(Operation::Binary(Binary::Add, large, x));
+        let again = push(Operation::Binary(Binary::Sub, above, large));
+        let is_above = push(Operation::Binary(Binary::Greater, again, three));
+        graph.finish(vec![again, is_above]).expect("outputs");
+        assert!(graph.is_wide(above) && !graph.is_wide(again));
+        let found = graph.evaluate_whole(&[vec![3.0, 999_999.0]]).expect("integers");
+        assert_eq!(found, [[3, 999_999], [0, 1]]);
     }
 
     #[test]
