@@ -60,25 +60,22 @@ impl Graph {
 /// For each node the range of its elements for the inputs of some requests.
 fn ranges(graph: &Graph, inputs: &[Vec<f64>]) -> Result<Vec<Interval>> {
     let sizes: Vec<usize> = graph.inputs().iter().map(|&at| size(&graph.node(at).shape).unwrap_or(0)).collect();
-    let requests = inputs.first().zip(sizes.first()).map_or(1, |(input, size)| input.len() / size).max(1);
-    let mut found: Option<Vec<Interval>> = None;
-    for request in 0..requests {
-        // Inputs of other sizes are refused where the function is evaluated.
-        let own = |(input, size): (&Vec<f64>, &usize)| {
-            let end = if request + 1 == requests { input.len() } else { (request + 1) * size };
-            input.get(request * size..end).unwrap_or_default().to_vec()
-        };
-        let values = match inputs.len() == sizes.len() {
-            true => graph.evaluate_all(&inputs.iter().zip(&sizes).map(own).collect::<Vec<_>>())?,
-            false => graph.evaluate_all(inputs)?,
-        };
-        let ranges = values.iter().map(|values| Interval::of(values));
-        found = Some(match found {
-            None => ranges.collect(),
-            Some(found) => found.into_iter().zip(ranges).map(|(a, b)| a.hull(b)).collect(),
-        });
+    let requests = inputs.first().zip(sizes.first()).map_or(1, |(input, size)| input.len() / size);
+    let are_whole = inputs.iter().zip(&sizes).all(|(input, size)| input.len() == requests * size);
+    let ranges_of = |inputs: &[Vec<f64>]| -> Result<Vec<Interval>> {
+        Ok(graph.evaluate_all(inputs)?.iter().map(|values| Interval::of(values)).collect())
+    };
+    if requests <= 1 || inputs.len() != sizes.len() || !are_whole {
+        // Inputs of other counts or sizes are refused there.
+        return ranges_of(inputs);
     }
-    Ok(found.unwrap_or_default())
+    let request = |at: usize| {
+        let own = |(input, size): (&Vec<f64>, &usize)| input[at * size..][..*size].to_vec();
+        inputs.iter().zip(&sizes).map(own).collect::<Vec<_>>()
+    };
+    (1..requests).try_fold(ranges_of(&request(0))?, |found, at| {
+        Ok(found.into_iter().zip(ranges_of(&request(at))?).map(|(a, b)| a.hull(b)).collect())
+    })
 }
 
 /// For each node whether it is a result, or something that is not linear is made of it.
@@ -164,6 +161,18 @@ mod tests {
         let text = graph.calibrated(&inputs, 0.5).expect("ranges").to_json();
         assert!(text.contains("within"), "{text}");
         assert_eq!(Evaluated::new(&Graph::from_json(&text).expect("a graph")).expect("a function"), evaluated);
+    }
+
+    #[test]
+    fn ranges_of_several_requests_are_those_of_each_together() {
+        let graph = network();
+        let requests: [Vec<f64>; 2] = [[0.1, -0.3], [0.25, 0.05]]
+            .map(|[first, step]| (0..12).map(|k| first + step * f64::from(k) / 12.0).collect());
+        let found = ranges(&graph, &[requests.concat()]).expect("ranges");
+        let [a, b] = requests.map(|request| ranges(&graph, &[request]).expect("ranges"));
+        assert_eq!(found, a.iter().zip(&b).map(|(a, b)| a.hull(*b)).collect::<Vec<_>>());
+        assert!(a != b && a != found && b != found);
+        assert!(ranges(&graph, &[vec![0.0; 25]]).is_err(), "two requests and one number");
     }
 
     #[test]
