@@ -372,7 +372,7 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// The outline of so many runs, one after the other.
+    /// The outline of `runs` runs, one after the other.
     pub(crate) fn times(self, runs: usize) -> Self {
         let step = |step: Step| Step {
             ciphertexts: step.ciphertexts * runs,

@@ -177,7 +177,9 @@ impl Plan for Batches {
     fn outline(&self, bounds: Option<&Bounds>) -> Result<Outline> {
         let mut outline = self.plan.outline(bounds)?.times(self.count());
         for step in &mut outline.steps {
-            step.shape.first_mut().into_iter().for_each(|rows| *rows = self.rows);
+            if let Some(rows) = step.shape.first_mut() {
+                *rows = self.rows;
+            }
         }
         Ok(outline)
     }

@@ -23,10 +23,10 @@ use crate::lowering::error::CompileError;
 /// How many moduli are tried: the fewer there are, the larger is each, and the noise with it.
 const COUNTS: [usize; 3] = [2, 3, 4];
 
-/// The product of all moduli is so many times the width of each result, and [`SPARE`] more: ends of ranges are rounded by less.
+/// The least ratio of the product of all moduli, without [`SPARE`], to the width of a result: ends of ranges are rounded by less.
 const SLACK: f64 = 1.0 + 1.0 / 1024.0;
 
-/// See [`SLACK`].
+/// The part of the product of all moduli beside that ratio.
 const SPARE: f64 = 65536.0;
 
 /// Products are below this, so that those with a residue have 128 bits.

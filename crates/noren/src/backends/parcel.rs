@@ -115,7 +115,7 @@ pub(super) fn single(items: &[Vec<u8>]) -> Result<&[u8]> {
     }
 }
 
-/// The containers of each of `count` runs: as many for each, and one at least.
+/// The containers of each of `count` runs, the same number of them for each, and one at least.
 ///
 /// # Errors
 /// [`Error::Length`] for another number of items.
@@ -177,5 +177,18 @@ impl<P: Purpose> Object for Parcel<P> {
             items.push(reader.take(BYTES)?.bytes()?.to_vec());
         }
         Ok(Self::new(reader.header().fingerprint, items))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_run_has_as_many_containers() {
+        let items = vec![vec![0u8]; 6];
+        let counts = |count| Ok::<_, Error>(in_runs(&items, count)?.map(<[_]>::len).collect::<Vec<_>>());
+        assert_eq!(counts(3).expect("runs"), [2, 2, 2]);
+        assert!(counts(4).is_err() && in_runs(&[], 3).is_err());
     }
 }
