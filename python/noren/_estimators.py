@@ -5,19 +5,17 @@ Nothing of scikit-learn is imported: an estimator is known by the name of its cl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noren import _trees
 from noren._affine import Affine
+from noren._answers import Answers, Array, classifier, flat, probabilities, regressor, softmax
 from noren._noren import EncodingError
 from noren.compiler import sigmoid
-
-Array = NDArray[Any]
 
 FINE = 2.0**-20
 """The precision of distances: those of neighbours are much smaller than the largest."""
@@ -25,9 +23,6 @@ ROUGH = 2.0**-6
 """The precision of networks that classify: the score of a class is seldom as close to another."""
 SAME = 2.0**-18
 """Squared distances up to this, relative to the largest, are those of equal rows."""
-
-Answers = Mapping[str, Callable[[Array], Any]]
-"""The methods of an estimator, each from the scores of rows."""
 
 
 @dataclass(frozen=True)
@@ -65,68 +60,31 @@ def lower(estimator: Any, before: Affine) -> Lowered:
     )
 
 
-def _flat(scores: Array) -> Array:
-    return scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
-
-
-def _regressor(of_scores: Callable[[Array], Array] = _flat) -> Answers:
-    return {"predict": of_scores}
-
-
-def _softmax(scores: Array) -> Array:
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
-
-
-def _classifier(classes: Array, proba: Callable[[Array], Array] | None = None) -> Answers:
-    """Return the answers of a classifier with a score for each class, or with one score for the second of two."""
-
-    def predict(scores: Array) -> Array:
-        flat = _flat(scores)
-        places = (flat > 0).astype(int) if flat.ndim == 1 else flat.argmax(axis=1)
-        return np.asarray(classes[places])
-
-    answers: dict[str, Callable[[Array], Any]] = {"predict": predict, "decision_function": _flat}
-    if proba is not None:
-        answers["predict_proba"] = proba
-    return answers
-
-
-def _two(positive: Array) -> Array:
-    return np.column_stack([1 - positive, positive])
-
-
-def _probabilities(scores: Array) -> Array:
-    """Return logistic probabilities of one score, softmax of several."""
-    flat = _flat(scores)
-    return _two(sigmoid(flat)) if flat.ndim == 1 else _softmax(flat)
-
-
 def _linear(matrix: Array, offset: Any, before: Affine) -> Callable[[Any], Any]:
     return before.then(np.atleast_2d(matrix).T, offset).of
 
 
 def _linear_regressor(model: Any, before: Affine) -> Lowered:
-    answers = _regressor(_flat if np.ndim(model.coef_) == 1 else np.asarray)
+    answers = regressor(flat if np.ndim(model.coef_) == 1 else np.asarray)
     return Lowered(_linear(model.coef_, model.intercept_, before), answers)
 
 
 def _generalised_linear(model: Any, before: Affine) -> Lowered:
     link = model._base_loss.link.inverse
     return Lowered(
-        _linear(model.coef_, model.intercept_, before), _regressor(lambda scores: np.asarray(link(_flat(scores))))
+        _linear(model.coef_, model.intercept_, before), regressor(lambda scores: np.asarray(link(flat(scores))))
     )
 
 
 def _linear_classifier(model: Any, before: Affine) -> Lowered:
-    return Lowered(_linear(model.coef_, model.intercept_, before), _classifier(model.classes_))
+    return Lowered(_linear(model.coef_, model.intercept_, before), classifier(model.classes_))
 
 
 def _logistic(model: Any, before: Affine) -> Lowered:
     scores = _linear(model.coef_, model.intercept_, before)
     # Probabilities of one class against all others are no softmax.
     is_joint = len(model.classes_) == 2 or getattr(model, "multi_class", "auto") != "ovr"
-    return Lowered(scores, _classifier(model.classes_, _probabilities if is_joint else None))
+    return Lowered(scores, classifier(model.classes_, probabilities if is_joint else None))
 
 
 def _stochastic(model: Any, before: Affine) -> Lowered:
@@ -168,13 +126,13 @@ def _support_vectors(model: Any, before: Affine, weights: Array, offset: Array, 
 
 def _support_regressor(model: Any, before: Affine) -> Lowered:
     weights = np.asarray(model.dual_coef_).reshape(1, -1).T
-    return _support_vectors(model, before, weights, np.asarray(model.intercept_), _regressor())
+    return _support_vectors(model, before, weights, np.asarray(model.intercept_), regressor())
 
 
 def _support_classifier(model: Any, before: Affine) -> Lowered:
     classes, dual = model.classes_, np.asarray(model.dual_coef_)
     if len(classes) == 2:
-        answers = _classifier(classes)
+        answers = classifier(classes)
         return _support_vectors(model, before, dual.T, np.asarray(model.intercept_), answers)
     ends = np.cumsum([0, *model.n_support_])
     pairs = [(i, j) for i in range(len(classes)) for j in range(i + 1, len(classes))]
@@ -253,7 +211,7 @@ def _nearest_classifier(model: Any, before: Affine) -> Lowered:
 
 def _nearest_regressor(model: Any, before: Affine) -> Lowered:
     scores, shares = _neighbours(model, before)
-    return Lowered(scores, _regressor(lambda found: np.asarray(shares(found) @ model._y)), precision=FINE)
+    return Lowered(scores, regressor(lambda found: np.asarray(shares(found) @ model._y)), precision=FINE)
 
 
 def _gaussian(model: Any, before: Affine) -> Lowered:
@@ -271,7 +229,7 @@ def _gaussian(model: Any, before: Affine) -> Lowered:
 def _likelihoods(classes: Array) -> Answers:
     return {
         "predict": lambda scores: classes[scores.argmax(axis=1)],
-        "predict_proba": _softmax,
+        "predict_proba": softmax,
         "predict_joint_log_proba": np.asarray,
     }
 
@@ -303,7 +261,7 @@ def _perceptrons(model: Any, before: Affine) -> Callable[[Any], Any]:
 def _network_classifier(model: Any, before: Affine) -> Lowered:
     if model._label_binarizer.y_type_.startswith("multilabel"):
         raise EncodingError("MLPClassifier of several labels: fit one for each")
-    answers = {name: answer for name, answer in _classifier(model.classes_, _probabilities).items()}
+    answers = {name: answer for name, answer in classifier(model.classes_, probabilities).items()}
     del answers["decision_function"]
     return Lowered(_perceptrons(model, before), answers, deep=True, precision=ROUGH)
 
@@ -311,7 +269,7 @@ def _network_classifier(model: Any, before: Affine) -> Lowered:
 def _network_regressor(model: Any, before: Affine) -> Lowered:
     if model.out_activation_ != "identity":
         raise EncodingError(f"MLPRegressor with {model.out_activation_!r} outputs: 'identity' is taken")
-    return Lowered(_perceptrons(model, before), _regressor(), deep=True)
+    return Lowered(_perceptrons(model, before), regressor(), deep=True)
 
 
 def _transformer(model: Any, before: Affine) -> Lowered:
@@ -337,12 +295,10 @@ def transformed(step: Any, before: Affine) -> Affine | None:
     name = type(step).__name__
     if step is None or isinstance(step, str):
         return before if step != "drop" else None
-    if name == "StandardScaler":
+    if name in ("StandardScaler", "RobustScaler"):
+        middle = step.mean_ if name == "StandardScaler" else step.center_
         scale = 1.0 if step.scale_ is None else step.scale_
-        return before.moved(0.0 if step.mean_ is None else -np.asarray(step.mean_)).scaled(1 / np.asarray(scale))
-    if name == "RobustScaler":
-        scale = 1.0 if step.scale_ is None else step.scale_
-        return before.moved(0.0 if step.center_ is None else -np.asarray(step.center_)).scaled(1 / np.asarray(scale))
+        return before.moved(0.0 if middle is None else -np.asarray(middle)).scaled(1 / np.asarray(scale))
     if name == "MinMaxScaler" and not step.clip:
         return before.scaled(step.scale_).moved(step.min_)
     if name == "MaxAbsScaler" and not getattr(step, "clip", False):

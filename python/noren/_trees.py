@@ -16,12 +16,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from noren._answers import Answers, Array, after, classifier, probabilities, regressor
 from noren._noren import EncodingError
 from noren.compiler import table
-
-Array = NDArray[Any]
 
 NAMES = [
     "DecisionTreeClassifier",
@@ -62,7 +60,7 @@ class Trees:
     """An ensemble as a function of ranks."""
 
     scores: Callable[[Any], Any]
-    answers: Mapping[str, Callable[[Array], Any]]
+    answers: Answers
     ranks: Callable[[Array], Array]
     """The ranks of rows of features."""
     high: int
@@ -73,7 +71,7 @@ class Ensemble(NamedTuple):
     """The trees of an estimator, and what follows from the sums of their values."""
 
     trees: list[Tree]
-    answers: Mapping[str, Callable[[Array], Any]]
+    answers: Answers
     dtype: type
     """The type in which features are compared."""
 
@@ -108,10 +106,7 @@ def lowered(model: Any) -> Trees:
         bits = np.where(x @ selection <= places, 1, 0)
         return table(np.array([1] + [0] * longest), bits @ paths + misses) @ whole
 
-    def answer(of_sums: Callable[[Array], Any]) -> Callable[[Array], Any]:
-        return lambda found: of_sums(np.asarray(found) / scale + constant)
-
-    answers = {name: answer(of_sums) for name, of_sums in ensemble.answers.items()}
+    answers = after(lambda found: found / scale + constant, ensemble.answers)
     return Trees(scores, answers, ranks, min(GROUP, max(map(len, thresholds.values()))))
 
 
@@ -159,13 +154,12 @@ def _plain(estimator: Any, values: Array, features: Array | None = None) -> Tree
 
 
 def _shares(estimator: Any) -> Array:
-    values = np.asarray(estimator.tree_.value)
-    if values.shape[1] > 1:
-        raise EncodingError(f"{type(estimator).__name__} with several outputs: fit one for each")
-    return np.asarray(values[:, 0] / values[:, 0].sum(axis=1, keepdims=True))
+    values = _values(estimator)
+    return np.asarray(values / values.sum(axis=1, keepdims=True))
 
 
-def _means(estimator: Any) -> Array:
+def _values(estimator: Any) -> Array:
+    """Return the values of the nodes of a tree, of its one output."""
     values = np.asarray(estimator.tree_.value)
     if values.shape[1] > 1:
         raise EncodingError(f"{type(estimator).__name__} with several outputs: fit one for each")
@@ -191,9 +185,7 @@ def _ensemble(model: Any) -> Ensemble:
             {"predict": lambda sums: classes[sums.argmax(axis=1)], "predict_proba": _normalised},
             np.float32,
         )
-    return Ensemble(
-        [_plain(member, _means(member) / count) for member in members], {"predict": lambda sums: sums[:, 0]}, np.float32
-    )
+    return Ensemble([_plain(member, _values(member) / count) for member in members], regressor(), np.float32)
 
 
 def _normalised(sums: Array) -> Array:
@@ -201,28 +193,10 @@ def _normalised(sums: Array) -> Array:
     return np.asarray(positive / positive.sum(axis=1, keepdims=True))
 
 
-def _of_raw(classes: Array | None, raw: Callable[[Array], Array]) -> Mapping[str, Callable[[Array], Any]]:
+def _of_raw(model: Any, raw: Callable[[Array], Array]) -> Answers:
     """Return the answers of boosted trees, from the sums of their values and what is added to these."""
-    if classes is None:
-        return {"predict": lambda sums: raw(sums)[:, 0]}
-
-    def proba(sums: Array) -> Array:
-        scores = raw(sums)
-        if scores.shape[1] == 1:
-            positive = 1 / (1 + np.exp(-np.clip(scores[:, 0], -700, 700)))
-            return np.column_stack([1 - positive, positive])
-        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
-
-    def decision(sums: Array) -> Array:
-        scores = raw(sums)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    return {
-        "predict": lambda sums: classes[proba(sums).argmax(axis=1)],
-        "predict_proba": proba,
-        "decision_function": decision,
-    }
+    classes = getattr(model, "classes_", None)
+    return after(raw, regressor() if classes is None else classifier(classes, probabilities))
 
 
 def _in_output(tree: Tree, output: int, count: int) -> Tree:
@@ -238,12 +212,12 @@ def _boosted(model: Any) -> Ensemble:
     members, rate = np.asarray(model.estimators_), model.learning_rate
     count = members.shape[1]
     trees = [
-        _in_output(_plain(member, rate * _means(member)), output, count)
+        _in_output(_plain(member, rate * _values(member)), output, count)
         for row in members
         for output, member in enumerate(row)
     ]
     first = np.asarray(model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32)))
-    return Ensemble(trees, _of_raw(getattr(model, "classes_", None), lambda sums: sums + first), np.float32)
+    return Ensemble(trees, _of_raw(model, lambda sums: sums + first), np.float32)
 
 
 def _histograms(model: Any) -> Ensemble:
@@ -264,7 +238,7 @@ def _histograms(model: Any) -> Ensemble:
     def raw(sums: Array) -> Array:
         return np.asarray(sums + first if link is None else link(sums + first))
 
-    return Ensemble(trees, _of_raw(getattr(model, "classes_", None), raw), np.float64)
+    return Ensemble(trees, _of_raw(model, raw), np.float64)
 
 
 def _isolation(model: Any) -> Ensemble:
@@ -295,7 +269,7 @@ def _isolation(model: Any) -> Ensemble:
 
 
 def _average_path(counts: Array) -> Array:
-    """Return the average length of a path to one of so many samples (Liu, Ting and Zhou, Isolation Forest, 2008)."""
+    """Return average path lengths by the count of samples (Liu, Ting and Zhou, Isolation Forest, 2008)."""
     counts = np.asarray(counts, dtype=float)
     many = np.maximum(counts, 3)
     usual = 2 * (np.log(many - 1) + np.euler_gamma) - 2 * (many - 1) / many

@@ -196,6 +196,9 @@ class Encoding:
         encoded = self.encoded(_features(self.owned, X))
         if len(encoded) > self.rows:
             raise EncodingError(f"{len(encoded)} rows, a request has {self.rows}: encrypt them in several")
+        return self._padded(encoded)
+
+    def _padded(self, encoded: Array) -> Array:
         return encoded[np.minimum(np.arange(self.rows), len(encoded) - 1)]
 
     def chunks(self, X: Any) -> Iterator[tuple[Array, int]]:
@@ -203,7 +206,7 @@ class Encoding:
         encoded = self.encoded(_features(self.owned, X))
         for start in range(0, len(encoded), self.rows):
             chunk = encoded[start : start + self.rows]
-            yield chunk[np.minimum(np.arange(self.rows), len(chunk) - 1)], len(chunk)
+            yield self._padded(chunk), len(chunk)
 
     def answer(self, method: str) -> Callable[[Array], Any]:
         """Return a method of the model, of scores."""
