@@ -18,7 +18,7 @@ use noren_rlwe::wire::writer::Form;
 use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, Running};
 use crate::backends::ckks::in_words;
 use crate::backends::keys::{Part, PartKind, SecretKey, ServerKeys, part};
-use crate::backends::modulus::{Decoding, is_residue, modulus_above, own_modulus, residues_needed};
+use crate::backends::modulus::{Decoding, is_residue, moduli, own_modulus, residues_needed};
 use crate::backends::options::Options;
 use crate::backends::parcel::single;
 use crate::backends::slots::{OnSlots, evaluates, in_pool};
@@ -114,18 +114,14 @@ impl<S: Scheme> IntegerPlan<S> {
             return Err(CompileError::unsupported(graph, at, needed).into());
         }
         let decoding = Decoding::new(graph);
-        let modulus = match own_modulus(graph) {
-            Some(modulus) => modulus,
-            None => modulus_above(residues_needed(graph))?,
-        };
-        let approximations = Approximations::modulo(modulus);
+        let moduli = moduli(graph)?;
         let halves = halves(graph).map(|(count, half)| (Lanes::Halves(count), half));
         let (mut found, mut refused): (Vec<Self>, _) = (Vec::new(), None);
         for (lanes, lane) in halves.into_iter().chain([(Lanes::Alike, Arc::clone(graph))]) {
             let wanted = slots_of(&lane);
             for slots in [LEAST_SLOTS, wanted] {
-                let Settled { parameters, recording, keys } =
-                    match settled::<S>(&lane, slots, approximations, modulus, options) {
+                let Settled { parameters, approximations, recording, keys } =
+                    match settled::<S>(&lane, slots, &moduli, options) {
                         Ok(settled) => settled,
                         Err(error) => {
                             refused = Some(error);
@@ -181,18 +177,30 @@ fn halves(graph: &Graph) -> Option<(usize, Arc<Graph>)> {
 /// Parameters for a graph, with a recording in their slots and the keys of a run.
 struct Settled {
     parameters: integers::Parameters,
+    approximations: Approximations,
     recording: Recording,
     keys: KeyRequest,
 }
 
-/// The smallest parameters for a graph in ciphertexts of at least this many slots.
-fn settled<S: Scheme>(
-    graph: &Graph,
-    slots: usize,
-    approximations: Approximations,
-    modulus: u64,
-    options: &Options,
-) -> Result<Settled> {
+/// The smallest parameters for a graph in ciphertexts of at least this many slots, modulo the first number for which their ring has
+/// slots.
+fn settled<S: Scheme>(graph: &Graph, slots: usize, moduli: &[u64], options: &Options) -> Result<Settled> {
+    let mut without = None;
+    for &modulus in moduli {
+        let found = settled_modulo::<S>(graph, slots, modulus, options)?;
+        if found.parameters.has_slots() {
+            return Ok(found);
+        }
+        without = Some((modulus, found.parameters.degree()));
+    }
+    let (modulus, degree) = without.unwrap_or((0, 0));
+    let needed = format!("a prime that is 1 modulo {}: fewer operations, or another modulus", 2 * degree);
+    Err(Error::parameter("plaintext_modulus", modulus, needed))
+}
+
+/// The same, modulo one number, with slots or not.
+fn settled_modulo<S: Scheme>(graph: &Graph, slots: usize, modulus: u64, options: &Options) -> Result<Settled> {
+    let approximations = Approximations::modulo(modulus);
     let wanted = slots;
     let mut slots = slots;
     for _ in 0..MOST_ROUNDS {
@@ -208,7 +216,7 @@ fn settled<S: Scheme>(
                 found = keys(&parameters)?;
             }
             if let Some(keys) = found.filter(|_| parameters.row_slots() == slots) {
-                return Ok(Settled { parameters, recording, keys });
+                return Ok(Settled { parameters, approximations, recording, keys });
             }
         }
         // A vector is a row, whatever is in it.
@@ -298,6 +306,10 @@ impl<S: Scheme> Backend for Integers<S> {
         let (modulus, own, least) = (parameters.modulus().value(), own_modulus(graph), residues_needed(graph));
         if own.map_or((modulus as f64) < least, |own| own != modulus) {
             let needed = own.map_or_else(|| format!("at least {least}, to hold all results"), |own| own.to_string());
+            return Err(Error::parameter("plaintext_modulus", modulus, needed));
+        }
+        if !parameters.has_slots() {
+            let needed = format!("a prime that is 1 modulo {}", 2 * parameters.degree());
             return Err(Error::parameter("plaintext_modulus", modulus, needed));
         }
         if record.slots != parameters.row_slots() {

@@ -7,8 +7,10 @@ use crate::graph::dag::Graph;
 use crate::graph::interval::Interval;
 use crate::graph::operation::{Binary, Operation};
 
-/// Rings up to this index have slots modulo the primes that are tried.
+/// Rings up to this index have slots modulo the primes that are tried first.
 const SLOT_INDEX: u64 = 1 << 16;
+/// The indices of larger rings, whose slots are modulo fewer primes.
+const LARGER: [u64; 2] = [1 << 17, 1 << 18];
 
 /// How the numbers of outputs follow from their residues.
 #[derive(Debug, Clone)]
@@ -85,7 +87,12 @@ pub(super) fn own_modulus(graph: &Graph) -> Option<u64> {
 
 /// Whether rings up to degree 2^15 have slots modulo a number.
 pub(super) fn has_slots(modulus: u64) -> bool {
-    modulus % SLOT_INDEX == 1 && prime_power(modulus) == Some((modulus, 1))
+    has_slots_of(modulus, SLOT_INDEX)
+}
+
+/// Whether rings up to a power of two as index have slots modulo a number.
+fn has_slots_of(modulus: u64, index: u64) -> bool {
+    modulus % index == 1 && prime_power(modulus) == Some((modulus, 1))
 }
 
 /// How many residues tell the numbers of a graph apart: those of each output, and inputs and constants, which encoders take from
@@ -135,6 +142,26 @@ pub(super) fn modulus_holds(graph: &Graph) -> bool {
 
 /// The smallest prime above a number, and from 65537 on, for which rings up to degree 2^15 have slots.
 pub(super) fn modulus_above(least: f64) -> Result<u64> {
+    modulus_above_of(least, SLOT_INDEX)
+}
+
+/// The moduli that are tried for integers in slots, in turn: each for rings twice as large.
+pub(super) fn moduli(graph: &Graph) -> Result<Vec<u64>> {
+    if let Some(own) = own_modulus(graph) {
+        return Ok(vec![own]);
+    }
+    let least = residues_needed(graph);
+    let mut moduli = vec![modulus_above(least)?];
+    for modulus in LARGER.into_iter().filter_map(|index| modulus_above_of(least, index).ok()) {
+        if !moduli.contains(&modulus) {
+            moduli.push(modulus);
+        }
+    }
+    Ok(moduli)
+}
+
+/// The smallest prime above a number for which rings up to a power of two as index have slots.
+fn modulus_above_of(least: f64, index: u64) -> Result<u64> {
     if least >= MOST {
         return Err(Error::parameter(
             "results",
@@ -142,11 +169,11 @@ pub(super) fn modulus_above(least: f64) -> Result<u64> {
             format!("below {MOST:e}: narrow the ranges of inputs"),
         ));
     }
-    let start = (least / SLOT_INDEX as f64) as u64;
-    let candidates = (start.max(1)..).map(|k| k * SLOT_INDEX + 1).filter(|&t| t as f64 >= least);
+    let start = (least / index as f64) as u64;
+    let candidates = (start.max(1)..).map(|k| k * index + 1).filter(|&t| t as f64 >= least);
     candidates
         .take(1 << 16)
-        .find(|&t| has_slots(t))
+        .find(|&t| has_slots_of(t, index))
         .ok_or_else(|| Error::parameter("results", least, "smaller numbers"))
 }
 

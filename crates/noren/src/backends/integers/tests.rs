@@ -300,6 +300,23 @@ fn remainders_and_tables_that_slots_do_not_have_are_refused() {
     );
 }
 
+/// Deep functions take rings of more slots than a field of 65537 has roots for.
+#[test]
+fn the_modulus_has_slots_in_the_ring_that_is_chosen() {
+    let mut graph = Graph::default();
+    let [mut z, y] = ["x", "y"].map(|name| integers(&mut graph, name, 4, [0.0, 1.0]));
+    let one = constant(&mut graph, 1.0);
+    for _ in 0..24 {
+        let product = push(&mut graph, Operation::Binary(Binary::Mul, z, y));
+        z = push(&mut graph, Operation::Binary(Binary::Sub, one, product));
+    }
+    graph.finish(vec![z]).expect("an output");
+    let plans = IntegerPlan::search(&BGV, &Arc::new(graph), &Options::default()).expect("plans");
+    for IntegerPlan { parameters, .. } in plans {
+        assert!(parameters.degree() > 1 << 15 && parameters.has_slots(), "{parameters:?}");
+    }
+}
+
 /// Strings are equal where all of their bytes are: differences of bytes are more integers than are tabulated.
 #[test]
 fn rows_of_many_integers_are_compared_for_equality() {
