@@ -12,7 +12,8 @@ use crate::backends::backend::{Outcome, Plan, Record};
 use crate::backends::options::Options;
 use crate::backends::parcel::{Function, Parcel};
 use crate::backends::table::Backends;
-use crate::compiler::choice::best;
+use crate::compiler::choice::{best, server_with, usual_client};
+use crate::cost::{Machine, Price};
 use crate::graph::dag::Graph;
 use crate::graph::evaluated::{Evaluated, Outside};
 use crate::graph::operation::{Element, Operation};
@@ -53,6 +54,8 @@ struct Inner {
     plan: Arc<dyn Plan>,
     /// The absolute error that was asked for.
     precision: f64,
+    /// How arguments become inputs, and results an answer, for whoever calls it.
+    interface: Option<serde_json::Value>,
     /// The digest of its JSON.
     digest: [u8; 32],
 }
@@ -105,6 +108,8 @@ struct Text {
     scheme: String,
     plan: Record,
     precision: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    interface: Option<serde_json::Value>,
 }
 
 impl PartialEq for Program {
@@ -138,9 +143,27 @@ impl Program {
 
     /// A graph, what is evaluated of it, and the plan of that.
     pub(super) fn new(graph: Graph, evaluated: Evaluated, plan: Arc<dyn Plan>, precision: f64) -> Self {
-        let mut inner = Inner { graph, evaluated, plan, precision, digest: [0; 32] };
-        inner.digest = digest_of(&inner.text());
-        Self(Arc::new(inner))
+        Self::with_text(Inner { graph, evaluated, plan, precision, interface: None, digest: [0; 32] })
+    }
+
+    /// The program of what it holds, without a digest.
+    fn with_text(inner: Inner) -> Self {
+        let digest = digest_of(&inner.text());
+        Self(Arc::new(Inner { digest, ..inner }))
+    }
+
+    /// The same program, which says how arguments become inputs, and results an answer: it stands in its file, and is not looked at
+    /// here.
+    #[must_use]
+    pub(crate) fn with_interface(&self, interface: serde_json::Value) -> Self {
+        let Inner { graph, evaluated, plan, precision, .. } = &*self.0;
+        let (graph, evaluated, plan, interface) = (graph.clone(), evaluated.clone(), Arc::clone(plan), Some(interface));
+        Self::with_text(Inner { graph, evaluated, plan, precision: *precision, interface, digest: [0; 32] })
+    }
+
+    /// How arguments become inputs, and results an answer, if the program says so.
+    pub(crate) fn interface(&self) -> Option<&serde_json::Value> {
+        self.0.interface.as_ref()
     }
 
     /// The function.
@@ -164,6 +187,14 @@ impl Program {
     #[must_use]
     pub fn precision(&self) -> f64 {
         self.0.precision
+    }
+
+    /// The price of a run, for a server with this machine; the usual one without.
+    ///
+    /// # Errors
+    /// None of programs that were compiled.
+    pub fn price(&self, machine: Option<&Machine>) -> Result<Price> {
+        self.plan().price(&usual_client(), &server_with(machine))
     }
 
     /// The summary of the program.
@@ -228,13 +259,13 @@ impl Program {
         if digest_of(text) != parcel.fingerprint {
             return Err(refused("a fingerprint of another function".to_owned()));
         }
-        let Text { graph, scheme, plan, precision } =
+        let Text { graph, scheme, plan, precision, interface } =
             serde_json::from_slice(text).map_err(|error| refused(error.to_string()))?;
         let graph = Graph::from_json(&graph.to_string())?;
         Options { precision: Some(precision), dead_zone: plan.dead_zone, ..Options::default() }.check()?;
         let evaluated = Evaluated::new(&graph)?;
         let plan = backends.read(&scheme, evaluated.graph(), &plan)?;
-        Ok(Self::new(graph, evaluated, plan, precision))
+        Ok(Self::with_text(Inner { graph, evaluated, plan, precision, interface, digest: [0; 32] }))
     }
 
     /// The results of the function, of what the plan evaluates, with a flag for each row: for all that share ciphertexts with one that
@@ -313,6 +344,7 @@ impl Inner {
             scheme: self.plan.backend().to_owned(),
             plan: self.plan.record(),
             precision: self.precision,
+            interface: self.interface.clone(),
         };
         serde_json::to_vec(&text).expect("numbers, strings and lists have a JSON form")
     }
