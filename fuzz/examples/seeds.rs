@@ -18,6 +18,7 @@ use noren::programs::columns::{Column, Columns, Element};
 use noren::programs::{IntegerLayout, IntegerTable};
 use noren::radix::{Integer, Integers};
 use noren::switching;
+use noren::tables::{self, Query, Schema, Values};
 use noren::{bfv, bgv, tfhe};
 use noren_files::encrypted;
 use noren_files::passphrase::{Passphrase, Work};
@@ -326,8 +327,19 @@ fn write_advisor() -> Result<()> {
     Ok(())
 }
 
+/// A question on a table, and its program.
+fn write_questions() -> Result<()> {
+    let text = "SELECT d, count(*) AS n, sum(\"b c\"), median(a), histogram(a, -7, 0, 1e2) FROM t \
+                WHERE NOT (a BETWEEN -3 AND 20 OR d IN ('x', 'it''s')) AND \"b c\" >= 0.5 GROUP BY d;";
+    put("table_question", "all", text.as_bytes())?;
+    let columns = vec![tables::Column { name: "a".to_owned(), values: Values::Integers { low: 0, high: 3 } }];
+    let query = Query::compile(&Schema { rows: 4, columns }, "sum(a) where a > 1", &Options::default())?;
+    Ok(put("compiler_program", "question", &query.program().to_bytes())?)
+}
+
 /// Tables and models as users write them.
 fn write_texts() -> Result<()> {
+    write_questions()?;
     put("csv", "names", b"age,pressure\n54,131.5\n61,142\n")?;
     put("csv", "numbers", b"1e-3,-2\n3,4\n")?;
     let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2), }";

@@ -64,6 +64,7 @@ pub mod programs;
 pub mod radix;
 pub mod schemes;
 pub mod switching;
+pub mod tables;
 
 /// Bytes for files and for the network.
 pub mod wire {
