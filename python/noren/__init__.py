@@ -19,7 +19,7 @@
 The command-line tool `noren` comes with this package. What it does is in `noren --help`.
 """
 
-from noren import advisor, bfv, bgv, bootstrapping, ckks, compiler, ml, programs, switching, tfhe
+from noren import advisor, bfv, bgv, bootstrapping, ckks, compiler, ml, programs, switching, tables, tfhe
 from noren._noren import (
     EncodingError,
     Error,
@@ -75,6 +75,7 @@ __all__ = [
     "progress",
     "sign",
     "switching",
+    "tables",
     "tfhe",
     "verify",
 ]

@@ -199,7 +199,7 @@ class Compiled:
 
         Raises `noren.Error` for other files, `noren.InsecureError` for parameters below `min_security` bits.
         """
-        return Compiled(_program(path, min_security))
+        return Compiled(read_program(path, min_security))
 
     def __repr__(self) -> str:
         """Return the scheme and the parameters."""
@@ -285,7 +285,7 @@ class Client:
         min_security: int = 128,
     ) -> Client:
         """Read a client from the file of the program and that of its secret key, if there is one."""
-        of_program = _program(program, min_security)
+        of_program = read_program(program, min_security)
         if secret is None:
             return Client(of_program)
         return Client(of_program, of_program.load_secret(secret, passphrase=passphrase))
@@ -328,7 +328,7 @@ class Server:
     @staticmethod
     def load(program: str | os.PathLike[str], *, min_security: int = 128) -> Server:
         """Read a server from the file of the program."""
-        return Server(_program(program, min_security))
+        return Server(read_program(program, min_security))
 
 
 def where(condition: Any, a: Any, b: Any) -> Any:
@@ -412,5 +412,6 @@ def _file(path: str | os.PathLike[str]) -> tuple[int, ...]:
     return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
-def _program(path: str | os.PathLike[str], min_security: int) -> Program:
+def read_program(path: str | os.PathLike[str], min_security: int) -> Program:
+    """Read the program of a file, unless its parameters promise fewer bits of security."""
     return Program.from_bytes(_files.read(path), min_security=min_security)

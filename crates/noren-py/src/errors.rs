@@ -6,6 +6,7 @@ use noren::error::Error as Refusal;
 use noren::programs::ProgramError;
 use noren::schemes::error::{ShapeError, SlotError};
 use noren::schemes::integers::IntegerError;
+use noren::tables::TableError;
 use noren::{KeyNeed, KeyUse};
 use noren_files::error::{Error as FileRefusal, Reason};
 use pyo3::create_exception;
@@ -138,6 +139,9 @@ fn raise_of_scheme(error: &Refusal, text: String) -> PyErr {
         None => {}
     }
     if error.downcast_ref::<ShapeError>().is_some() {
+        return EncodingError::new_err(text);
+    }
+    if error.downcast_ref::<TableError>().is_some() {
         return EncodingError::new_err(text);
     }
     if error.downcast_ref::<ProgramError>().is_some() {

@@ -199,6 +199,13 @@ mod module {
         use crate::compiler::program::{PyProgram, PyRunning};
     }
 
+    /// The class of `noren.tables`.
+    #[pymodule]
+    mod tables {
+        #[pymodule_export]
+        use crate::compiler::query::{PyQuery, schema_of};
+    }
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();

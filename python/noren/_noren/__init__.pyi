@@ -18,6 +18,7 @@ from noren._noren import compiler as compiler
 from noren._noren import integers as integers
 from noren._noren import programs as programs
 from noren._noren import switching as switching
+from noren._noren import tables as tables
 from noren._noren import tfhe as tfhe
 
 _Path: TypeAlias = str | PathLike[str]
