@@ -9,6 +9,7 @@ use noren::Seed;
 use noren::backends::{Function, Inputs, Outputs, Parcel};
 use noren::compiler::{Client, Explanation, Outcome, Program, SecretKey, Server, ServerKeys};
 use noren::graph::{Element, Graph, Operation};
+use noren::tables::Query;
 use noren::wire::{Form, Object};
 use noren_files::encrypted;
 use noren_files::passphrase::Work;
@@ -24,6 +25,7 @@ use crate::key_files::{self, SECRET};
 use crate::output_set::OutputSet;
 use crate::outputs::{Content, Force, Output, size};
 use crate::progress;
+use crate::question::{self, Ask};
 use crate::seeds::{HexSeed, parse_seed, random};
 use crate::tables::dialect::Style;
 use crate::tables::format;
@@ -34,7 +36,7 @@ use crate::takes;
 /// The name of the keys of whoever computes.
 const SERVER: &str = "server.keys";
 
-/// Runs functions of numpy that Python compiled: Compiled.save(path)
+/// Runs functions of numpy that Python compiled, Compiled.save(path), and questions on tables
 #[derive(Debug, Args)]
 #[command(
     after_help = "An array of more than one axis is a table whose columns are its last axis; one of a single axis is a column.\n\n\
@@ -51,6 +53,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    Query(Ask),
     Show(Show),
     Keygen(Keygen),
     Encrypt(Encrypt),
@@ -139,6 +142,11 @@ struct Decrypt {
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     match &arguments.verb {
+        Verb::Query(ask) => {
+            let (output, bytes) = ask.run(console)?;
+            output.write_bytes(Access::Default, &bytes)?;
+            written(&output, &bytes, console)
+        }
         Verb::Show(show) => show.run(console),
         Verb::Keygen(keygen) => keygen.run(console),
         Verb::Encrypt(encrypt) => encrypt.run(console),
@@ -263,17 +271,25 @@ impl Encrypt {
     fn run(&self, console: &Console) -> Result<(), Failure> {
         let output = Output::or_standard(&self.output, &self.force, Content::Binary, console)?;
         let program = read_program(&self.function, console)?;
+        let inputs = match Query::of(&program).map_err(Failure::file(&self.function))? {
+            Some(query) => question::inputs(&query, &self.inputs, &self.table, console)?,
+            None => self.arrays(&program, console)?,
+        };
+        let client = read_client(program, &self.key, console)?;
+        let request = client.encrypt(&inputs, random()?)?;
+        output.write_bytes(Access::Default, &request)?;
+        written(&output, &request, console)
+    }
+
+    /// The inputs of a function, each of a table of numbers.
+    fn arrays(&self, program: &Program, console: &Console) -> Result<Vec<Vec<f64>>, Failure> {
         let nodes = program.graph().inputs();
         if nodes.len() != self.inputs.len() {
             let (found, needed) = (count(self.inputs.len(), "table"), count(nodes.len(), "table"));
             return Err(Failure::Unsuitable { what: "the inputs", found, needed });
         }
         let read = |(path, at): (&PathBuf, usize)| array(program.graph(), at, path, &self.table.read(path, console)?);
-        let inputs = self.inputs.iter().zip(nodes).map(read).collect::<Result<Vec<_>, _>>()?;
-        let client = read_client(program, &self.key, console)?;
-        let request = client.encrypt(&inputs, random()?)?;
-        output.write_bytes(Access::Default, &request)?;
-        written(&output, &request, console)
+        self.inputs.iter().zip(nodes).map(read).collect()
     }
 }
 
@@ -332,10 +348,23 @@ impl Decrypt {
             let found = format!("{} twice", self.output[twice].display());
             return Err(Failure::Unsuitable { what: "--output", found, needed: "a file for each result".to_owned() });
         }
+        let program = read_program(&self.function, console)?;
+        let query = Query::of(&program).map_err(Failure::file(&self.function))?;
+        let outputs =
+            |paths: &[PathBuf]| paths.iter().map(|path| Output::new(path, &self.force)).collect::<Result<Vec<_>, _>>();
+        if let Some(query) = query {
+            question::check_outputs(&self.output)?;
+            let outputs = outputs(&self.output)?;
+            let client = read_client(program, &self.key, console)?;
+            let reply: Parcel<Outputs> = console.inputs().read(&(), &self.input, &takes::FUNCTION_RESULTS)?;
+            let outcome = client.decrypt_parcel(&reply).map_err(Failure::file(&self.input))?;
+            question::write(&query, &outcome, &outputs[0])?;
+            let bytes = vec![size(outputs[0].path())?];
+            return console.report(&FilesReport { files: self.output.clone(), bytes, error_bounds: Some(vec![0.0]) });
+        }
         let styles =
             self.output.iter().map(|path| Style::new(path, None, true, None)).collect::<Result<Vec<_>, _>>()?;
-        let outputs = self.output.iter().map(|path| Output::new(path, &self.force)).collect::<Result<Vec<_>, _>>()?;
-        let program = read_program(&self.function, console)?;
+        let outputs = outputs(&self.output)?;
         let nodes = program.graph().outputs().to_vec();
         if nodes.len() != outputs.len() {
             let (found, needed) = (count(outputs.len(), "file"), count(nodes.len(), "file"));

@@ -74,6 +74,7 @@ mod plan;
 mod prepare;
 mod programs;
 mod progress;
+mod question;
 mod seeds;
 mod signing;
 mod stages;

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord, Trim, WriterBuilder};
 use noren::memory;
+use noren::tables::Cells;
 
 use crate::failure::Failure;
 use crate::tables::decimal::Decimal;
@@ -19,10 +20,94 @@ const SHOWN: usize = 40;
 /// The marks of a missing number, in small letters, besides an empty field.
 const MISSING: [&str; 4] = ["na", "n/a", "nan", "null"];
 
-/// Reads a table.
+/// Reads a table of numbers.
 pub(super) fn read(path: &Path, bytes: &[u8], dialect: &Dialect<'_>) -> Result<Numbers, Failure> {
     // A number of one digit and its separator become eight bytes, in a buffer that doubles.
     memory::ask(bytes.len().saturating_mul(8)).map_err(noren::Error::from)?;
+    let (mut entries, mut exact) = (Vec::new(), Vec::new());
+    let Sizes { rows, columns, names } = each_field(path, bytes, dialect, &mut |field| {
+        let (x, other) = number(field.text, dialect)
+            .map_err(|needed| Failure::input(path, field.place(), shown(field.text), needed))?;
+        exact.extend(other.map(|other| (entries.len(), other)));
+        entries.push(x);
+        Ok(())
+    })?;
+    Ok(Numbers { rows, columns, names, entries, exact })
+}
+
+/// Reads the names and the cells of columns: as texts those that `is_text` says, or that have a field that is no number where it
+/// does not know; the others as numbers.
+pub(super) fn columns(
+    path: &Path,
+    bytes: &[u8],
+    dialect: &Dialect<'_>,
+    is_text: &dyn Fn(&str) -> Option<bool>,
+) -> Result<Vec<(String, Cells)>, Failure> {
+    let mut fields: Vec<Vec<String>> = Vec::new();
+    let mut wrong: Vec<Option<Failure>> = Vec::new();
+    let read = each_field(path, bytes, dialect, &mut |field| {
+        if field.at == fields.len() {
+            fields.push(Vec::new());
+            wrong.push(None);
+        }
+        if is_missing(field.text) {
+            return Err(Failure::input(path, field.place(), shown(field.text), dialect.missing_refused()));
+        }
+        if wrong[field.at].is_none()
+            && let Err(needed) = number(field.text, dialect)
+        {
+            wrong[field.at] = Some(Failure::input(path, field.place(), shown(field.text), needed));
+        }
+        fields[field.at].push(field.text.to_owned());
+        Ok(())
+    })?;
+    let column = |((name, fields), wrong): ((String, Vec<String>), Option<Failure>)| {
+        let cells = match (is_text(&name), wrong) {
+            (Some(true), _) | (None, Some(_)) => Cells::Texts(fields),
+            (Some(false), Some(wrong)) => return Err(wrong),
+            (_, None) => {
+                let x = |field: &String| number(field, dialect).map_or(f64::NAN, |(x, _)| x);
+                Cells::Numbers(fields.iter().map(x).collect())
+            }
+        };
+        Ok((name, cells))
+    };
+    read.names.into_iter().zip(fields).zip(wrong).map(column).collect()
+}
+
+/// A field of a table.
+struct Field<'a> {
+    text: &'a str,
+    /// Its column among those that are read, from 0.
+    at: usize,
+    /// Its row and its column in the file, from 1, and the name of that.
+    row: usize,
+    column: usize,
+    name: Option<&'a str>,
+    line: u64,
+}
+
+impl Field<'_> {
+    fn place(&self) -> String {
+        let Self { row, column, name, line, .. } = *self;
+        format!("{} (line {line})", Place { row, column, name })
+    }
+}
+
+/// The sizes of a table, and the names of its columns, if it has any.
+struct Sizes {
+    rows: usize,
+    columns: usize,
+    names: Vec<String>,
+}
+
+/// Visits the fields of the columns that are read, row after row.
+fn each_field(
+    path: &Path,
+    bytes: &[u8],
+    dialect: &Dialect<'_>,
+    visit: &mut dyn FnMut(&Field<'_>) -> Result<(), Failure>,
+) -> Result<Sizes, Failure> {
     let bytes = without_blank_end(path, bytes, dialect.separator)?;
     let mut builder = ReaderBuilder::new();
     builder.has_headers(false).flexible(true).trim(Trim::All).delimiter(dialect.separator);
@@ -33,7 +118,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], dialect: &Dialect<'_>) -> Result<N
         let first = records.next().transpose()?.ok_or_else(|| empty(path))?;
         names = column_names(path, &first, dialect)?;
     }
-    let (mut columns, mut rows, mut entries, mut exact) = (names.len(), 0, Vec::new(), Vec::new());
+    let (mut columns, mut rows) = (names.len(), 0);
     let mut read: Option<Vec<usize>> = None;
     for record in records {
         let record = record?;
@@ -53,26 +138,24 @@ pub(super) fn read(path: &Path, bytes: &[u8], dialect: &Dialect<'_>) -> Result<N
             None if dialect.columns.is_empty() => read.insert((0..columns).collect()),
             None => read.insert(chosen(path, dialect.columns, &names, columns)?),
         };
-        for &column in read {
-            let field = &record[column];
-            let place = || {
-                let name = names.get(column).map(String::as_str);
-                format!("{} (line {})", Place { row: rows, column: column + 1, name }, line(&record))
-            };
-            let (x, other) =
-                number(field, dialect).map_err(|needed| Failure::input(path, place(), shown(field), needed))?;
-            exact.extend(other.map(|other| (entries.len(), other)));
-            entries.push(x);
+        for (at, &column) in read.iter().enumerate() {
+            let name = names.get(column).map(String::as_str);
+            visit(&Field { text: &record[column], at, row: rows, column: column + 1, name, line: line(&record) })?;
         }
     }
     let Some(read) = read else { return Err(empty(path)) };
     let names = if names.is_empty() { names } else { read.iter().map(|&column| names[column].clone()).collect() };
-    Ok(Numbers { rows, columns: read.len(), names, entries, exact })
+    Ok(Sizes { rows, columns: read.len(), names })
+}
+
+/// Whether a field stands for a missing number.
+fn is_missing(field: &str) -> bool {
+    field.is_empty() || MISSING.contains(&field.to_ascii_lowercase().as_str())
 }
 
 /// The number in a field, NaN for a missing one, and what it stands for; or what is needed.
 fn number(field: &str, dialect: &Dialect<'_>) -> Result<(f64, Option<Exact>), String> {
-    if field.is_empty() || MISSING.contains(&field.to_ascii_lowercase().as_str()) {
+    if is_missing(field) {
         return if dialect.admits_missing { Ok((f64::NAN, None)) } else { Err(dialect.missing_refused().to_owned()) };
     }
     let text = match dialect.decimal_comma {

@@ -1,12 +1,15 @@
 //! How tables in clear are read: their format, separators, columns, and what stands for missing numbers.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
+use noren::tables::Cells;
 
 use crate::console::Console;
 use crate::describe::words::count;
 use crate::failure::Failure;
+use crate::tables::csv;
 use crate::tables::dialect::{Dialect, Format, MAX_BYTES};
 use crate::tables::numbers::Numbers;
 
@@ -53,6 +56,49 @@ impl TableOptions {
         let format = self.format.map_or_else(|| Format::of(path), Ok)?;
         self.check(format)?;
         let bytes = console.inputs().bytes(path, MAX_BYTES)?;
+        let numbers = Numbers::parse(path, format, bytes, &self.dialect(format))?;
+        match self.missing {
+            Missing::Error => Ok(numbers),
+            Missing::Drop => without_missing(numbers, path, console),
+            Missing::Mean => with_means(numbers, path, console),
+        }
+    }
+
+    /// Reads the columns of a table with texts from a file or standard input: `is_text` says which have texts, where it is known.
+    pub(crate) fn read_columns(
+        &self,
+        path: &Path,
+        is_text: &dyn Fn(&str) -> Option<bool>,
+        console: &Console,
+    ) -> Result<BTreeMap<String, Cells>, Failure> {
+        let unsuitable = |what, found: &str, needed: &str| {
+            Err(Failure::Unsuitable { what, found: found.to_owned(), needed: needed.to_owned() })
+        };
+        if self.no_header {
+            return unsuitable("--no-header", "columns without names", "names, which questions ask by");
+        }
+        if self.missing != Missing::Error {
+            return unsuitable("--missing", "missing cells", "none: fill them, or leave their rows out");
+        }
+        let format = self.format.map_or_else(|| Format::of(path), Ok)?;
+        if format.is_text() {
+            self.check(format)?;
+            let bytes = console.inputs().bytes(path, MAX_BYTES)?;
+            return Ok(csv::columns(path, &bytes, &self.dialect(format), is_text)?.into_iter().collect());
+        }
+        let numbers = self.read(path, console)?;
+        if numbers.names.is_empty() {
+            return Err(Failure::input(path, "the table", "columns without names", "names, which questions ask by"));
+        }
+        let column = |(at, name): (usize, &String)| {
+            let entries = numbers.entries.iter().skip(at).step_by(numbers.columns).copied();
+            (name.clone(), Cells::Numbers(entries.collect()))
+        };
+        Ok(numbers.names.iter().enumerate().map(column).collect())
+    }
+
+    /// How a file of this format is read.
+    fn dialect(&self, format: Format) -> Dialect<'_> {
         let mut dialect = Dialect::of(format, !self.no_header);
         if self.decimal_comma {
             (dialect.decimal_comma, dialect.separator) = (true, b';');
@@ -60,12 +106,7 @@ impl TableOptions {
         dialect.separator = self.separator.unwrap_or(dialect.separator);
         dialect.columns = &self.columns;
         dialect.admits_missing = self.missing != Missing::Error;
-        let numbers = Numbers::parse(path, format, bytes, &dialect)?;
-        match self.missing {
-            Missing::Error => Ok(numbers),
-            Missing::Drop => without_missing(numbers, path, console),
-            Missing::Mean => with_means(numbers, path, console),
-        }
+        dialect
     }
 
     fn check(&self, format: Format) -> Result<(), Failure> {

@@ -18,6 +18,7 @@ mod owners;
 mod passphrases;
 mod pipes;
 mod printing;
+mod question;
 mod races;
 mod reading;
 mod records;
