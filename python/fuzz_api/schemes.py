@@ -16,6 +16,7 @@ from fuzz_api import (
     integers,
     lookups,
     mistakes,
+    questions,
     selftest,
     signatures,
     switching,
@@ -40,6 +41,7 @@ SCHEMES: dict[str, Scheme] = {
         Scheme("signatures", signatures.World, signatures.VERBS, weight=0.3, each=True),
         Scheme("switching", switching.World, switching.VERBS, first=2, steps=(5, 12), weight=0.6),
         Scheme("compiler", compiler.World, compiler.VERBS, steps=(2, 4), weight=0.6),
+        Scheme("questions", questions.World, questions.VERBS, steps=(2, 5), weight=0.6),
         Scheme("tool", tool.World, tool.VERBS, first=1, steps=(3, 6), weight=0.15),
         Scheme("advisor", advisor.World, advisor.VERBS, first=1, steps=(3, 8), weight=0.3),
     )

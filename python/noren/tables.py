@@ -43,6 +43,9 @@ __all__ = ["Answer", "Categories", "Client", "Integers", "Query", "Steps", "comp
 
 Cell: TypeAlias = int | float | str | None
 
+MOST_ROWS = 1 << 24
+"""The most rows of a table."""
+
 
 @dataclass(frozen=True)
 class Integers:
@@ -130,8 +133,8 @@ def _declared(values: Values) -> dict[str, Any]:
 
 
 def _count(rows: int) -> int:
-    if index(rows) < 1:
-        raise EncodingError(f"rows={rows}: give one or more")
+    if not 1 <= index(rows) <= MOST_ROWS:
+        raise EncodingError(f"rows={rows}: give 1 to {MOST_ROWS}")
     return index(rows)
 
 

@@ -23,6 +23,7 @@ SHORT = {
     "lookups": 12,
     "bootstrapping": 8,
     "compiler": 25,
+    "questions": 12,
     "signatures": 8,
     "tool": 3,
     "advisor": 2,

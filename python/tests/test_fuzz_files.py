@@ -18,8 +18,8 @@ from fuzz_api.verdict import Finding
 from noren import Error
 
 ROOT = Path(__file__).parents[2]
-CASES = 250
-"""About ten seconds."""
+CASES = 75
+"""About half a minute."""
 
 
 def test_changed_files_are_refused_or_used() -> None:

@@ -191,7 +191,7 @@ def test_options_that_do_not_fit_are_refused() -> None:
         compiled("count(*)", steps={"size": 1.0})
     with pytest.raises(noren.EncodingError, match="a step above 0"):
         compiled("count(*)", steps={"income": 0.0})
-    with pytest.raises(noren.EncodingError, match="rows=0"):
+    with pytest.raises(noren.EncodingError, match="rows=0: give 1 to"):
         compiled("count(*)", rows=0)
     with pytest.raises(noren.EncodingError, match="without rows"):
         compiled("count(*)", {}, steps=None)

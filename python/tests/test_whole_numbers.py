@@ -16,7 +16,7 @@ import pytest
 from conftest import World
 
 import noren
-from noren import _noren, advisor, bfv, bgv, bootstrapping, ckks, programs, switching, tfhe
+from noren import _noren, advisor, bfv, bgv, bootstrapping, ckks, programs, switching, tables, tfhe
 from noren._noren import compiler
 
 STUBS = Path(_noren.__file__).parent / "_noren"
@@ -200,12 +200,12 @@ def things(
 
     program = programs.Program("mean")
     table = programs.encrypt_table(np.ones((2, 2)), keys.secret)
-    tables = reals | {"programs": [program], "table": table, "values": np.ones((2, 2))}
+    of_tables = reals | {"programs": [program], "table": table, "values": np.ones((2, 2))}
     of_table = _noren.programs.Program("mean")
     found |= {
-        "programs.Program": (of_table, tables),
-        "programs.Plan": (of_table.plan(2, 2, slots=8), tables),
-        "programs": (_noren.programs, tables | {"programs": [of_table]}),
+        "programs.Program": (of_table, of_tables),
+        "programs.Plan": (of_table.plan(2, 2, slots=8), of_tables),
+        "programs": (_noren.programs, of_tables | {"programs": [of_table]}),
         "compiler.Program": (compiler.Program, common),
         "__init__": (_noren, common),
     }
@@ -219,6 +219,8 @@ INNER = {
     "advisor.calibrate_to",
     "compiler.Graph.finish",
     "compiler.Program.compile",
+    "tables.Query.compile",
+    "tables.schema_of",
 }
 
 
@@ -265,6 +267,9 @@ def test_functions_in_python_refuse_them_too(tmp_path: Path) -> None:
         lambda n: noren.compile(lambda x: x + 1, noren.Input(2, 0, 3), security=n),  # type: ignore[arg-type]
         lambda n: noren.advise(lambda x: x + 1, noren.Input(2, 0, 3), machine=advisor.REFERENCE, security=n),  # type: ignore[arg-type]
         lambda n: noren.advise(lambda x: x + 1, noren.Input(2, 0, 3), machine=advisor.REFERENCE, server_memory=n),
+        lambda n: tables.compile("count(*)", {"x": [1]}, rows=n),
+        lambda n: tables.compile("count(*)", {"x": tables.Integers(0, 1)}, rows=n),
+        lambda n: tables.compile("count(*)", {"x": [1]}, security=n),  # type: ignore[arg-type]
         lambda n: bfv.Lookup(lambda x: x, domain=n).plan(bfv.Parameters(10, 12289, [50] * 10, [50] * 2, security=None)),
     ]
     for computation, options in ADVICE:

@@ -20,7 +20,7 @@ use crate::parameters::security_of;
 use crate::whole::whole;
 
 /// A compiled question on a table.
-#[pyclass(frozen, name = "Query", module = "noren.tables")]
+#[pyclass(frozen, name = "Query", module = "noren._noren.tables")]
 pub(crate) struct PyQuery(Query);
 
 /// The cells of a column: an array of float64, or a list of texts.
@@ -73,7 +73,11 @@ fn found(Answer { names, keys, rows }: Answer) -> Found {
 /// Raises Error for numbers that are not finite, and for columns of different lengths.
 #[pyfunction]
 #[pyo3(signature = (table, rows, steps))]
-pub(crate) fn schema_of(table: Table<'_>, rows: usize, steps: BTreeMap<String, f64>) -> PyResult<String> {
+pub(crate) fn schema_of(
+    table: Table<'_>,
+    #[pyo3(from_py_with = whole)] rows: usize,
+    steps: BTreeMap<String, f64>,
+) -> PyResult<String> {
     let schema = Schema::of(&cells(&table)?, rows, &steps).map_err(raise)?;
     serde_json::to_string(&schema).map_err(|error| PyValueError::new_err(error.to_string()))
 }
@@ -98,7 +102,7 @@ impl PyQuery {
         unlimited: bool,
     ) -> PyResult<Self> {
         let schema: Schema = serde_json::from_str(schema)
-            .map_err(|error| PyValueError::new_err(format!("a schema could not be read: {error}")))?;
+            .map_err(|error| EncodingError::new_err(format!("columns of these values are refused: {error}")))?;
         let (scheme, security) = ((scheme != "auto").then(|| scheme.to_owned()), security_of(security)?);
         detached(py, || {
             let machine = machine.map(|path| machine_of(&path)).transpose()?;
