@@ -35,6 +35,8 @@ class World:
         self.most = self.rows + int(one_of(rng, 0, 0, rng.integers(0, 300)))
         self.held: dict[str, Any] = {}
         self.cells: dict[str, Any] = {}
+        self.compared: set[str] = set()
+        """The columns that a question compares with one another: their groups are of the values of either."""
         for name in rng.permutation(NAMES)[: rng.integers(1, 5)]:
             self._column(rng, str(name))
         self.text = [f"columns = {self.held}  # {self.rows} rows, at most {self.most}"]
@@ -89,6 +91,8 @@ def condition(w: World, rng: Rng, depth: int = 0) -> tuple[str, Mask]:
     name = column(w, rng)
     assert name is not None
     cells, shown = w.cells[name], quoted(name)
+    if (other := column(w, rng)) and type(w.held[other]) is type(w.held[name]) and chance(rng, 0.4):
+        return between_columns(w, rng, name, other)
     if isinstance(w.held[name], tables.Categories):
         texts = [str(text) for text in rng.permutation(w.held[name].values)[: rng.integers(1, 4)]]
         words = ["'" + text.replace("'", "''") + "'" for text in texts]
@@ -116,6 +120,17 @@ def condition(w: World, rng: Rng, depth: int = 0) -> tuple[str, Mask]:
         ]
     text, mask = cases[int(rng.integers(len(cases)))]
     return text, mask
+
+
+def between_columns(w: World, rng: Rng, name: str, other: str) -> tuple[str, Mask]:
+    """Compare two columns."""
+    w.compared |= {name, other}
+    a, b = np.array(w.cells[name]), np.array(w.cells[other])
+    cases: list[tuple[str, Mask]] = [("=", a == b), ("<>", a != b)]
+    if not isinstance(w.held[name], tables.Categories):
+        cases += [("<", a < b), ("<=", a <= b), (">", a > b), (">=", a >= b)]
+    symbol, mask = cases[int(rng.integers(len(cases)))]
+    return f"{quoted(name)} {symbol} {quoted(other)}", mask
 
 
 Measured = Callable[[Mask], list[Any]]
@@ -203,10 +218,11 @@ def check(answer: tables.Answer, truth: list[list[Any]]) -> float:
 
 def question(w: World, rng: Rng) -> tuple[str, Callable[[], list[list[Any]]]]:
     """Draw a question, with how its answer is found."""
-    few = [name for name in w.held if size(w, name) <= 32]
+    w.compared = set()
+    where, mask = condition(w, rng) if chance(rng, 0.7) else ("", np.ones(w.rows, bool))
+    few = [name for name in w.held if size(w, name) <= 32 and name not in w.compared]
     names = [str(name) for name in rng.permutation(few)[: rng.integers(0, 3)]] if few and chance(rng, 0.4) else []
     measures = [measure(w, rng) for _ in range(int(rng.integers(1, 4)))]
-    where, mask = condition(w, rng) if chance(rng, 0.7) else ("", np.ones(w.rows, bool))
     text = one_of(rng, "SELECT ", "select ", "") + ", ".join(one for one, _ in measures)
     text += one_of(rng, "", " from t") + (f" WHERE {where}" if where else "")
     text += f" GROUP BY {', '.join(map(quoted, names))}" if names else ""

@@ -46,6 +46,7 @@ def compiled(
     ("condition", "chosen"),
     [
         ("age > 40", lambda t: t.age > 40),
+        ("age > smokes AND age <> smokes", lambda t: t.age > t.smokes),
         ("income BETWEEN 20.01 AND 300 AND smokes", lambda t: t.income.between(20.01, 300) & t.smokes),
         ("city IN ('Bern', 'Scuol') OR age <> 5", lambda t: t.city.isin(["Bern", "Scuol"]) | (t.age != 5)),
         (

@@ -42,7 +42,8 @@ struct Sums<'a> {
 
 impl Answer {
     /// The answer that follows from the sums of all groups.
-    pub(super) fn new(schema: &Schema, question: &Question, circuit: &Circuit, sums: &[i128]) -> Self {
+    pub(super) fn new(question: &Question, circuit: &Circuit, sums: &[i128]) -> Self {
+        let schema = &question.schema;
         let column = |&at: &usize| schema.columns[at].name.clone();
         let mut names: Vec<String> = question.groups.iter().map(column).collect();
         for (name, measure) in &question.measures {

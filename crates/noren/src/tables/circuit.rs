@@ -78,6 +78,28 @@ enum Truth {
     Of(usize),
 }
 
+/// What the bits of a column are compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Against {
+    /// The bits of a code.
+    Code(u64),
+    /// The same bits of another column.
+    Column(usize),
+}
+
+impl Against {
+    /// Against the lower bits of them, so many, and the upper ones.
+    const fn halves(self, low: usize) -> [Self; 2] {
+        match self {
+            Self::Code(code) => [Self::Code(code & ((1 << low) - 1)), Self::Code(code >> low)],
+            Self::Column(_) => [self, self],
+        }
+    }
+}
+
+/// Some bits of a column, and what they are compared with: the column, the first bit, and how many they are.
+type Comparison = (usize, usize, usize, Against);
+
 struct Builder<'a> {
     schema: &'a Schema,
     graph: Graph,
@@ -85,10 +107,10 @@ struct Builder<'a> {
     depths: Vec<usize>,
     /// The nodes of the bits of columns.
     bits: HashMap<(usize, usize), usize>,
-    /// Whether bits of a column are those of a code: by column, first bit, number of bits, and code.
-    equal: HashMap<(usize, usize, usize, u64), usize>,
+    /// Whether bits are the same.
+    equal: HashMap<Comparison, usize>,
     /// Whether they are of a larger code.
-    above: HashMap<(usize, usize, usize, u64), Truth>,
+    above: HashMap<Comparison, Truth>,
     /// Limbs of the codes of columns: by column, limb, and bits of limbs.
     limbs: HashMap<(usize, usize, usize), usize>,
 }
@@ -98,7 +120,8 @@ impl Circuit {
     ///
     /// # Errors
     /// [`TableError::Question`] for more groups and sums than are taken, and for a condition that no row can meet.
-    pub fn new(schema: &Schema, question: &Question, layout: Layout) -> Result<Self> {
+    pub fn new(question: &Question, layout: Layout) -> Result<Self> {
+        let schema = &question.schema;
         let groups = groups(schema, question)?;
         let mut builder = Builder {
             schema,
@@ -115,7 +138,7 @@ impl Circuit {
         for codes in &groups {
             let mut parts = vec![condition];
             for (&column, &code) in question.groups.iter().zip(codes) {
-                parts.push(Truth::Of(builder.equal(column, 0, schema.columns[column].values.bits(), code)?));
+                parts.push(Truth::Of(builder.is(column, code)?));
             }
             masks.push(builder.product(parts)?);
         }
@@ -295,56 +318,74 @@ impl Builder<'_> {
         self.binary(kind, a, b)
     }
 
-    /// Whether `count` bits of a column from `first` on are those of a code.
-    fn equal(&mut self, column: usize, first: usize, count: usize, code: u64) -> Result<usize> {
-        let key = (column, first, count, code);
+    /// Whether `count` bits of a column from `first` on are the same.
+    fn equal(&mut self, column: usize, first: usize, count: usize, against: Against) -> Result<usize> {
+        let key = (column, first, count, against);
         if let Some(&found) = self.equal.get(&key) {
             return Ok(found);
         }
-        let found = match count {
-            1 if code == 1 => self.bits[&(column, first)],
-            1 => self.push(Operation::Unary(Unary::Not, self.bits[&(column, first)]), 0)?,
-            _ => {
-                let half = count / 2;
-                let low = self.equal(column, first, half, code & ((1 << half) - 1))?;
-                let high = self.equal(column, first + half, count - half, code >> half)?;
-                self.both(low, high)?
+        let found = if count == 1 {
+            let bit = self.bits[&(column, first)];
+            match against {
+                Against::Code(1) => bit,
+                Against::Code(_) => self.push(Operation::Unary(Unary::Not, bit), 0)?,
+                Against::Column(other) => {
+                    let differ = self.push(Operation::Binary(Binary::Xor, bit, self.bits[&(other, first)]), 1)?;
+                    self.push(Operation::Unary(Unary::Not, differ), 1)?
+                }
             }
+        } else {
+            let half = count / 2;
+            let [low, high] = against.halves(half);
+            let low = self.equal(column, first, half, low)?;
+            let high = self.equal(column, first + half, count - half, high)?;
+            self.both(low, high)?
         };
         self.equal.insert(key, found);
         Ok(found)
     }
 
     /// Whether these bits are of a larger code.
-    fn above(&mut self, column: usize, first: usize, count: usize, code: u64) -> Result<Truth> {
-        let key = (column, first, count, code);
+    fn above(&mut self, column: usize, first: usize, count: usize, against: Against) -> Result<Truth> {
+        let key = (column, first, count, against);
         if let Some(&found) = self.above.get(&key) {
             return Ok(found);
         }
-        let found = match count {
-            1 if code == 1 => Truth::False,
-            1 => Truth::Of(self.bits[&(column, first)]),
-            _ => {
-                let half = count / 2;
-                let low = self.above(column, first, half, code & ((1 << half) - 1))?;
-                let high = self.above(column, first + half, count - half, code >> half)?;
-                let equal = |builder: &mut Self| builder.equal(column, first + half, count - half, code >> half);
-                match (low, high) {
-                    (Truth::Of(low), Truth::Of(high)) => {
-                        let equal = equal(self)?;
-                        let depth = [equal, low, high].map(|at| self.depths[at]).into_iter().fold(0, usize::max);
-                        Truth::Of(self.push(Operation::Select(equal, low, high), depth + 1)?)
-                    }
-                    (Truth::Of(low), _) => {
-                        let equal = equal(self)?;
-                        Truth::Of(self.both(equal, low)?)
-                    }
-                    (_, high) => high,
+        let found = if count == 1 {
+            let bit = self.bits[&(column, first)];
+            match against {
+                Against::Code(1) => Truth::False,
+                Against::Code(_) => Truth::Of(bit),
+                Against::Column(other) => {
+                    let not = self.push(Operation::Unary(Unary::Not, self.bits[&(other, first)]), 0)?;
+                    Truth::Of(self.both(bit, not)?)
                 }
+            }
+        } else {
+            let half = count / 2;
+            let [of_low, of_high] = against.halves(half);
+            let low = self.above(column, first, half, of_low)?;
+            let high = self.above(column, first + half, count - half, of_high)?;
+            match (low, high) {
+                (Truth::Of(low), Truth::Of(high)) => {
+                    let equal = self.equal(column, first + half, count - half, of_high)?;
+                    let depth = [equal, low, high].map(|at| self.depths[at]).into_iter().fold(0, usize::max);
+                    Truth::Of(self.push(Operation::Select(equal, low, high), depth + 1)?)
+                }
+                (Truth::Of(low), _) => {
+                    let equal = self.equal(column, first + half, count - half, of_high)?;
+                    Truth::Of(self.both(equal, low)?)
+                }
+                (_, high) => high,
             }
         };
         self.above.insert(key, found);
         Ok(found)
+    }
+
+    /// Whether a column has this code.
+    fn is(&mut self, column: usize, code: u64) -> Result<usize> {
+        self.equal(column, 0, self.schema.columns[column].values.bits(), Against::Code(code))
     }
 
     /// Whether the code of a column is at least this one.
@@ -353,15 +394,14 @@ impl Builder<'_> {
         match code {
             0 => Ok(Truth::True),
             code if code >= values.count() => Ok(Truth::False),
-            code => self.above(column, 0, values.bits(), code - 1),
+            code => self.above(column, 0, values.bits(), Against::Code(code - 1)),
         }
     }
 
     /// Whether the code of a column is from one to another.
     fn between(&mut self, column: usize, [first, last]: [u64; 2]) -> Result<Truth> {
-        let values = &self.schema.columns[column].values;
         if first == last {
-            return self.equal(column, 0, values.bits(), first).map(Truth::Of);
+            return self.is(column, first).map(Truth::Of);
         }
         let [lower, upper] = [self.from(column, first)?, self.from(column, last + 1)?];
         match (lower, upper) {
@@ -385,6 +425,14 @@ impl Builder<'_> {
                     };
                 }
                 Ok(sum)
+            }
+            Condition::Equal(first, second) => {
+                let bits = self.schema.columns[*first].values.bits();
+                self.equal(*first, 0, bits, Against::Column(*second)).map(Truth::Of)
+            }
+            Condition::Above(first, second) => {
+                let bits = self.schema.columns[*first].values.bits();
+                self.above(*first, 0, bits, Against::Column(*second))
             }
             Condition::All(parts) => {
                 let parts = parts.iter().map(|part| self.condition(part)).collect::<Result<_>>()?;
@@ -436,7 +484,7 @@ impl Builder<'_> {
                 self.binary(Binary::Mul, a, b)
             }
             Sum::Code { column, code } => {
-                let equal = self.equal(column, 0, self.schema.columns[column].values.bits(), code)?;
+                let equal = self.is(column, code)?;
                 if code == 0 { self.both(PRESENT, equal) } else { Ok(equal) }
             }
             Sum::From { column, code } => Ok(self.from(column, code)?.node().unwrap_or(PRESENT)),

@@ -160,6 +160,25 @@ impl Values {
         code.filter(is_value).map_or(Codes::none(), |code| Codes::between(code, code))
     }
 
+    /// The values of either, if numbers of both have the same distance.
+    fn common(&self, other: &Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Integers { low: a, high: b }, Self::Integers { low: c, high: d }) => {
+                Some(Self::Integers { low: *a.min(c), high: *b.max(d) })
+            }
+            (Self::Steps { low: a, high: b, step }, Self::Steps { low: c, high: d, step: other }) => {
+                let apart = (a - c) / step;
+                let is_same = step == other && (apart - apart.round()).abs() <= ROUNDING;
+                is_same.then(|| Self::Steps { low: a.min(*c), high: b.max(*d), step: *step })
+            }
+            (Self::Categories(texts), Self::Categories(others)) => {
+                let more = others.iter().filter(|text| !texts.contains(text));
+                Some(Self::Categories(texts.iter().chain(more).cloned().collect()))
+            }
+            _ => None,
+        }
+    }
+
     /// What a cell must be, in words.
     fn words(&self) -> String {
         match self {
@@ -297,6 +316,26 @@ impl Schema {
             }
         }
         Ok(())
+    }
+
+    /// The same columns, where both of each of these pairs have the values of either.
+    ///
+    /// # Errors
+    /// [`TableError::Column`] for numbers and texts, and for numbers of other steps.
+    pub(super) fn with_common_values(&self, pairs: &[[usize; 2]]) -> Result<Self> {
+        let mut schema = self.clone();
+        // As often as there are pairs, as a pair may share a column with others.
+        for &[first, second] in pairs.iter().cycle().take(pairs.len() * pairs.len()) {
+            let [a, b] = [first, second].map(|at| &schema.columns[at]);
+            let common = a.values.common(&b.values).ok_or_else(|| TableError::Column {
+                column: a.name.clone(),
+                found: format!("a comparison with {:?}", b.name),
+                needed: "two columns of whole numbers, of texts, or of the same steps".to_owned(),
+            })?;
+            [first, second].into_iter().for_each(|at| schema.columns[at].values = common.clone());
+        }
+        schema.check()?;
+        Ok(schema)
     }
 
     /// The place of a column.

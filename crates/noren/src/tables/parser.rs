@@ -11,6 +11,8 @@ use crate::tables::question::{Condition, Measure, Question};
 const MOST_BYTES: usize = 1 << 16;
 /// No parentheses are nested deeper.
 const MOST_DEPTH: usize = 64;
+/// No more columns are compared with one another.
+const MOST_PAIRS: usize = 64;
 
 /// A word of a text.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,7 +57,7 @@ impl Question {
     /// Measures: `count(*)`, and `sum`, `avg`, `var_pop`, `var_samp`, `stddev_pop`, `stddev_samp`, `median`, `min` and `max` of a
     /// column, `quantile(column, share)`, `histogram(column, edge, edge, ...)`. Conditions: `=`, `<>`, `<`, `<=`, `>`, `>=`,
     /// `BETWEEN a AND b` and `IN (a, b)` of a column and what is known, `AND`, `OR`, `NOT`, parentheses. Texts stand in single
-    /// quotes, names that are no words in double ones.
+    /// quotes, names that are no words in double ones. Columns of one kind are compared with one another too.
     ///
     /// # Errors
     /// [`TableError`] names the place of what is no question, columns that there are not, and what their values do not have.
@@ -65,7 +67,14 @@ impl Question {
             let (found, needed) = (format!("{} bytes", text.len()), format!("at most {MOST_BYTES}"));
             return Err(TableError::Question { found, needed }.into());
         }
-        Parser { text, tokens: tokens(text)?, at: 0, depth: 0, schema }.question()
+        let tokens = tokens(text)?;
+        let (question, compared) = Parser::new(text, &tokens, schema).question()?;
+        if compared.is_empty() {
+            return Ok(question);
+        }
+        // Numbers that columns are compared with have other codes in another range.
+        let schema = schema.with_common_values(&compared)?;
+        Parser::new(text, &tokens, &schema).question().map(|(question, _)| question)
     }
 }
 
@@ -131,7 +140,7 @@ fn quoted(rest: &str, mark: char) -> Option<(usize, String)> {
     None
 }
 
-/// What a column is compared with.
+/// What a column is compared with, if that is known.
 enum Known {
     Number(f64),
     Text(String),
@@ -139,14 +148,20 @@ enum Known {
 
 struct Parser<'a> {
     text: &'a str,
-    tokens: Vec<(usize, Token)>,
+    tokens: &'a [(usize, Token)],
     at: usize,
     /// How many conditions are open.
     depth: usize,
     schema: &'a Schema,
+    /// The columns that are compared with one another.
+    compared: Vec<[usize; 2]>,
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
+    const fn new(text: &'a str, tokens: &'a [(usize, Token)], schema: &'a Schema) -> Self {
+        Self { text, tokens, at: 0, depth: 0, schema, compared: Vec::new() }
+    }
+
     fn token(&self) -> &Token {
         &self.tokens[self.at].1
     }
@@ -198,7 +213,8 @@ impl Parser<'_> {
         Err(TableError::Column { column, found: found.to_owned(), needed: needed.to_owned() }.into())
     }
 
-    fn question(mut self) -> Result<Question> {
+    /// The question, and which columns are compared with one another.
+    fn question(mut self) -> Result<(Question, Vec<[usize; 2]>)> {
         self.takes("select");
         let (mut measures, mut keys) = (Vec::new(), Vec::new());
         loop {
@@ -242,7 +258,7 @@ impl Parser<'_> {
             self.at = 0;
             return Err(self.refused("a measure, such as count(*)"));
         }
-        Ok(Question { measures, condition, groups })
+        Ok((Question { schema: self.schema.clone(), measures, condition, groups }, self.compared))
     }
 
     /// A measure, or nothing where the name of a column stands alone.
@@ -364,6 +380,9 @@ impl Parser<'_> {
 
     fn comparison(&mut self) -> Result<Condition> {
         let column = self.column()?;
+        if let Some(condition) = self.between_columns(column)? {
+            return Ok(condition);
+        }
         let values = &self.schema.columns[column].values;
         let negated = self.takes("not");
         let codes = if self.takes("between") {
@@ -388,6 +407,35 @@ impl Parser<'_> {
         };
         let codes = if negated { codes.complement(values.count()) } else { codes };
         Ok(Condition::Among(column, codes))
+    }
+
+    /// A comparison with another column, if one stands behind it.
+    fn between_columns(&mut self, first: usize) -> Result<Option<Condition>> {
+        let [(_, Token::Symbol(symbol)), (_, name), ..] = &self.tokens[self.at..] else { return Ok(None) };
+        let is_word = |word: &str| RESERVED.iter().any(|reserved| word.eq_ignore_ascii_case(reserved));
+        let is_name = matches!(name, Token::Name(_)) || matches!(name, Token::Word(word) if !is_word(word));
+        if !COMPARISONS.contains(symbol) || !is_name {
+            return Ok(None);
+        }
+        if self.compared.len() == MOST_PAIRS {
+            return Err(self.refused(format!("at most {MOST_PAIRS} comparisons of columns with one another")));
+        }
+        self.at += 1;
+        let second = self.column()?;
+        let is_ordered = !matches!(self.schema.columns[first].values, Values::Categories(_));
+        if !is_ordered && !["=", "==", "<>", "!="].contains(symbol) {
+            return self.unsuitable(first, "texts in an order", "=, <> or IN");
+        }
+        self.compared.push([first, second]);
+        let negated = |condition: Condition| Condition::Not(Box::new(condition));
+        Ok(Some(match *symbol {
+            "=" | "==" => Condition::Equal(first, second),
+            "<>" | "!=" => negated(Condition::Equal(first, second)),
+            "<" => Condition::Above(second, first),
+            "<=" => negated(Condition::Above(first, second)),
+            ">" => Condition::Above(first, second),
+            _ => negated(Condition::Above(second, first)),
+        }))
     }
 
     fn compared(&mut self, column: usize) -> Result<Codes> {
@@ -425,7 +473,7 @@ impl Parser<'_> {
         if matches!(self.token(), Token::Number(_) | Token::Symbol("-")) {
             return self.number().map(Known::Number);
         }
-        Err(self.refused("a number, or a text in single quotes: columns are compared with what is known"))
+        Err(self.refused("a number, a text in single quotes, or a column behind =, <>, <, <=, > or >="))
     }
 
     /// A number that a column is ordered by.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use noren_rlwe::error::{Error, Result};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::backends::backend::Outcome;
 use crate::backends::options::Options;
@@ -46,7 +47,6 @@ use crate::tables::question::Question;
 /// ```
 #[derive(Debug)]
 pub struct Query {
-    schema: Schema,
     question: Question,
     layout: Layout,
     circuit: Circuit,
@@ -58,9 +58,12 @@ pub struct Query {
 #[serde(deny_unknown_fields)]
 struct Interface {
     table: Schema,
-    question: String,
+    text: String,
     lanes: usize,
 }
+
+/// The name of it among what programs say.
+const INTERFACE: &str = "question";
 
 /// The lanes that are tried first.
 const LANES: usize = 1 << 14;
@@ -86,13 +89,12 @@ impl Query {
 
     fn on_lanes(schema: &Schema, text: &str, question: &Question, lanes: usize, options: &Options) -> Result<Self> {
         let layout = Layout::new(schema.rows, lanes);
-        let circuit = Circuit::new(schema, question, layout)?;
+        let circuit = Circuit::new(question, layout)?;
         let program = Program::compile(circuit.graph.clone(), options)?;
         check_exact(&program)?;
-        let interface = Interface { table: schema.clone(), question: text.to_owned(), lanes };
-        let interface = serde_json::to_value(interface).expect("texts, numbers and lists have a JSON form");
-        let program = program.with_interface(interface);
-        Ok(Self { schema: schema.clone(), question: question.clone(), layout, circuit, program })
+        let interface = Interface { table: schema.clone(), text: text.to_owned(), lanes };
+        let program = program.with_interface(json!({ INTERFACE: interface }));
+        Ok(Self { question: question.clone(), layout, circuit, program })
     }
 
     /// The question of a program that [`Query::program`] gave; none of the program of a function.
@@ -101,8 +103,8 @@ impl Query {
     /// A program of another question than it says.
     pub fn of(program: &Program) -> Result<Option<Self>> {
         let refused = |found: String| Error::parameter("program", found, "the file of a question on a table");
-        let Some(interface) = program.interface() else { return Ok(None) };
-        let Interface { table, question: text, lanes } =
+        let Some(interface) = program.interface().and_then(|all| all.get(INTERFACE)) else { return Ok(None) };
+        let Interface { table, text, lanes } =
             serde_json::from_value(interface.clone()).map_err(|error| refused(error.to_string()))?;
         table.check()?;
         if !lanes.is_power_of_two() || lanes > table.rows.next_power_of_two() {
@@ -110,12 +112,12 @@ impl Query {
         }
         let question = Question::parse(&text, &table)?;
         let layout = Layout::new(table.rows, lanes);
-        let circuit = Circuit::new(&table, &question, layout)?;
+        let circuit = Circuit::new(&question, layout)?;
         check_exact(program)?;
         if circuit.graph != *program.graph() {
             return Err(refused("a function of another question".to_owned()));
         }
-        Ok(Some(Self { schema: table, question, layout, circuit, program: program.clone() }))
+        Ok(Some(Self { question, layout, circuit, program: program.clone() }))
     }
 
     /// The program, which client and server run.
@@ -127,7 +129,7 @@ impl Query {
     /// The columns that tables must have, and the most rows.
     #[must_use]
     pub const fn schema(&self) -> &Schema {
-        &self.schema
+        &self.question.schema
     }
 
     /// The question.
@@ -141,7 +143,7 @@ impl Query {
     /// # Errors
     /// [`TableError`](crate::tables::TableError) for columns that are missing, cells that they do not hold, and too many rows.
     pub fn inputs(&self, table: &BTreeMap<String, Cells>) -> Result<Vec<Vec<f64>>> {
-        self.circuit.encoded(&self.schema, self.layout, table)
+        self.circuit.encoded(self.schema(), self.layout, table)
     }
 
     /// The answer that follows from the results of the program.
@@ -155,7 +157,7 @@ impl Query {
         }
         let sum = |lanes: &Vec<f64>| lanes.iter().map(|&x| x as i128).sum();
         let sums: Vec<i128> = outcome.values.iter().map(sum).collect();
-        Ok(Answer::new(&self.schema, &self.question, &self.circuit, &sums))
+        Ok(Answer::new(&self.question, &self.circuit, &sums))
     }
 }
 

@@ -1,10 +1,13 @@
 //! What is asked of a table.
 
 use crate::tables::codes::Codes;
+use crate::tables::column::Schema;
 
 /// A question: what is measured, of which rows, and in which groups.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
+    /// The columns, where those that are compared with one another have one range.
+    pub schema: Schema,
     /// What is measured of each group, with its name in the answer.
     pub measures: Vec<(String, Measure)>,
     /// The rows that are asked for.
@@ -46,6 +49,10 @@ pub enum Measure {
 pub enum Condition {
     /// A value of a column is among these.
     Among(usize, Codes),
+    /// The value of a column is that of another one, with the same range.
+    Equal(usize, usize),
+    /// It is above that.
+    Above(usize, usize),
     /// All hold; of none, every row does.
     All(Vec<Condition>),
     /// One holds at least.
@@ -116,6 +123,9 @@ impl Condition {
     pub(super) fn columns(&self, visit: &mut impl FnMut(usize)) {
         match self {
             Self::Among(column, _) => visit(*column),
+            Self::Equal(first, second) | Self::Above(first, second) => {
+                [first, second].into_iter().for_each(|&at| visit(at))
+            }
             Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.columns(visit)),
             Self::Not(part) => part.columns(visit),
         }

@@ -16,6 +16,7 @@ use crate::tables::query::Query;
 use crate::tables::question::Question;
 
 const CITIES: [&str; 3] = ["Bern", "Chur", "Genève"];
+const BIRTHPLACES: [&str; 3] = ["Scuol", "Genève", "Chur"];
 
 /// A row of the table of these tests.
 #[derive(Clone, Copy)]
@@ -25,6 +26,8 @@ struct Person {
     weight: f64,
     smokes: bool,
     city: usize,
+    limit: i64,
+    birthplace: usize,
 }
 
 /// A number of 31 bits for each row and each use of it.
@@ -40,6 +43,8 @@ fn people(count: u64) -> Vec<Person> {
         weight: -5.0 + 0.25 * (draw(row, 1) % 90) as f64,
         smokes: draw(row, 2).is_multiple_of(3),
         city: (draw(row, 3) % 3) as usize,
+        limit: (draw(row, 5) % 50).cast_signed() + 10,
+        birthplace: (draw(row, 6) % 3) as usize,
     };
     (0..count).map(person).collect()
 }
@@ -53,6 +58,8 @@ fn schema(rows: usize) -> Schema {
             column("body weight", Values::Steps { low: -5.0, high: 17.25, step: 0.25 }),
             column("smokes", Values::Integers { low: 0, high: 1 }),
             column("city", Values::Categories(CITIES.map(String::from).to_vec())),
+            column("limit", Values::Integers { low: 10, high: 59 }),
+            column("birthplace", Values::Categories(BIRTHPLACES.map(String::from).to_vec())),
         ],
     }
 }
@@ -64,6 +71,11 @@ fn table(people: &[Person]) -> BTreeMap<String, Cells> {
         ("body weight".to_owned(), numbers(|person| person.weight)),
         ("smokes".to_owned(), numbers(|person| f64::from(u8::from(person.smokes)))),
         ("city".to_owned(), Cells::Texts(people.iter().map(|person| CITIES[person.city].to_owned()).collect())),
+        ("limit".to_owned(), numbers(|person| person.limit as f64)),
+        (
+            "birthplace".to_owned(),
+            Cells::Texts(people.iter().map(|person| BIRTHPLACES[person.birthplace].to_owned()).collect()),
+        ),
     ])
 }
 
@@ -72,8 +84,8 @@ fn answer(text: &str, rows: usize, lanes: usize, people: &[Person]) -> Answer {
     let schema = schema(rows);
     let question = Question::parse(text, &schema).expect(text);
     let layout = Layout::new(rows, lanes);
-    let circuit = Circuit::new(&schema, &question, layout).expect(text);
-    let inputs = circuit.encoded(&schema, layout, &table(people)).expect("a table of the schema");
+    let circuit = Circuit::new(&question, layout).expect(text);
+    let inputs = circuit.encoded(&question.schema, layout, &table(people)).expect("a table of the schema");
     let sums: Vec<i128> = circuit
         .graph
         .evaluate(&inputs)
@@ -81,7 +93,7 @@ fn answer(text: &str, rows: usize, lanes: usize, people: &[Person]) -> Answer {
         .iter()
         .map(|lanes| lanes.iter().map(|&x| x as i128).sum())
         .collect();
-    Answer::new(&schema, &question, &circuit, &sums)
+    Answer::new(&question, &circuit, &sums)
 }
 
 fn assert_near(found: &[Cell], expected: &[f64], text: &str) {
@@ -99,7 +111,7 @@ fn assert_near(found: &[Cell], expected: &[f64], text: &str) {
 #[test]
 fn conditions_choose_rows_as_they_do_in_clear() {
     type Holds = fn(&Person) -> bool;
-    let cases: [(&str, Holds); 22] = [
+    let cases: [(&str, Holds); 28] = [
         ("age > 40", |p| p.age > 40),
         ("age >= 40.5", |p| p.age > 40),
         ("age < -3", |p| p.age < -3),
@@ -123,6 +135,12 @@ fn conditions_choose_rows_as_they_do_in_clear() {
             (p.age > 30 || p.smokes) && (p.age < 60 || p.city == 0)
         }),
         ("age >= -3", |_| true),
+        ("age > \"limit\"", |p| p.age > p.limit),
+        ("limit > age and limit < 50", |p| p.limit > p.age && p.limit < 50),
+        ("age <= limit or age = 70", |p| p.age <= p.limit || p.age == 70),
+        ("not age >= limit", |p| p.age < p.limit),
+        ("age = limit or city = birthplace", |p| p.age == p.limit || CITIES[p.city] == BIRTHPLACES[p.birthplace]),
+        ("city <> birthplace and birthplace = 'Chur'", |p| p.city != 1 && p.birthplace == 2),
         ("not (age between 20 and 40 and not smokes) and age <= 80", |p| {
             (p.smokes || !(20..=40).contains(&p.age)) && p.age <= 80
         }),
@@ -137,7 +155,7 @@ fn conditions_choose_rows_as_they_do_in_clear() {
             if condition == "age < -3" {
                 let schema = schema(rows);
                 let question = Question::parse(&text, &schema).expect("a question");
-                let error = Circuit::new(&schema, &question, Layout::new(rows, lanes)).expect_err("no row");
+                let error = Circuit::new(&question, Layout::new(rows, lanes)).expect_err("no row");
                 assert!(error.to_string().contains("a condition that no row can meet"), "{error}");
                 continue;
             }
@@ -245,10 +263,10 @@ fn a_program_of_another_question_is_refused() {
     let options = Options { security: Security::None, ..Options::default() };
     let query = Query::compile(&schema(100), "count(*) where age > 3", &options).expect("a query");
     let mut interface = query.program().interface().expect("an interface").clone();
-    interface["question"] = "count(*) where age > 4".into();
+    interface["question"]["text"] = "count(*) where age > 4".into();
     let error = Query::of(&query.program().with_interface(interface.clone())).expect_err("another question");
     assert!(error.to_string().contains("a function of another question"), "{error}");
-    interface["lanes"] = 0.into();
+    interface["question"]["lanes"] = 0.into();
     assert!(Query::of(&query.program().with_interface(interface)).is_err());
     let of_function = Program::compile(query.program().graph().clone(), &options).expect("a program");
     assert!(Query::of(&of_function).expect("a program").is_none());
@@ -260,10 +278,16 @@ fn what_is_no_question_is_refused_with_its_place() {
     let cases = [
         ("", "character 1: found the end, needed a measure"),
         ("count(*) where", "character 15: found the end, needed the name of a column"),
-        ("count(*) where height > 3", "there is no column \"height\": there are age, body weight, smokes, city"),
+        (
+            "count(*) where height > 3",
+            "there is no column \"height\": there are age, body weight, smokes, city, limit, birthplace",
+        ),
         ("count(*) where age > 'x'", "column \"age\": found 'x', needed a number"),
         ("count(*) where age", "needed a comparison"),
-        ("count(*) where age > smokes", "columns are compared with what is known"),
+        ("count(*) where age > group", "or a column behind"),
+        ("count(*) where age > city", "a comparison with \"city\", needed two columns of whole numbers"),
+        ("count(*) where age > \"body weight\"", "two columns of whole numbers, of texts, or of the same steps"),
+        ("count(*) where city > birthplace", "texts in an order"),
         ("count(*) where city > 'Bern'", "texts in an order"),
         ("count(*) where city = 'Basel'", "found 'Basel', needed one of Bern, Chur, Genève"),
         ("count(*) where city = 'Bern", "a quotation mark that nothing closes"),
@@ -282,7 +306,7 @@ fn what_is_no_question_is_refused_with_its_place() {
     }
     assert!(parse(&format!("count(*) where {}age > 3", "(".repeat(100))).contains("at most 64"));
     let question = Question::parse("count(*) group by age, \"body weight\"", &schema(10)).expect("a question");
-    let error = Circuit::new(&schema(10), &question, Layout::new(10, 16)).expect_err("too many groups").to_string();
+    let error = Circuit::new(&question, Layout::new(10, 16)).expect_err("too many groups").to_string();
     assert!(error.contains("more than 4096 groups"), "{error}");
 }
 
