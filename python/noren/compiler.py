@@ -189,6 +189,10 @@ class Compiled:
         """Return the program, for the other half."""
         return bytes(self._program)
 
+    def with_interface(self, interface: str) -> Compiled:
+        """Return the same function, whose file says in JSON how arguments become inputs, and results an answer."""
+        return Compiled(self._program.with_interface(interface), self._function, self._machine)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the program to a file, as a whole or not at all; an old file is replaced."""
         _files.write(Path(path), bytes(self._program), force=True)
@@ -276,6 +280,10 @@ class Client:
         """Write the secret key to a file of mode 0600, encrypted if there is a passphrase."""
         self.secret.save(path, force=force, passphrase=passphrase)
 
+    def load_secret(self, path: str | os.PathLike[str], *, passphrase: str | None = None) -> None:
+        """Read the secret key from a file. Raises `noren.Error` for other files and for keys of other parameters."""
+        self._secret = self._program.load_secret(path, passphrase=passphrase)
+
     @staticmethod
     def load(
         program: str | os.PathLike[str],
@@ -285,10 +293,10 @@ class Client:
         min_security: int = 128,
     ) -> Client:
         """Read a client from the file of the program and that of its secret key, if there is one."""
-        of_program = read_program(program, min_security)
-        if secret is None:
-            return Client(of_program)
-        return Client(of_program, of_program.load_secret(secret, passphrase=passphrase))
+        client = Client(read_program(program, min_security))
+        if secret is not None:
+            client.load_secret(secret, passphrase=passphrase)
+        return client
 
 
 class Server:

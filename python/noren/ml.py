@@ -19,9 +19,12 @@ See ``docs/models.md`` for what is taken, and for what each party does.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from math import isnan
 from typing import Any, Literal
 
 import numpy as np
@@ -35,7 +38,7 @@ from noren._noren.compiler import Program
 from noren._signature import graph_of
 from noren.compiler import Compiled, Explanation, Input, Server, ServerKeys
 
-__all__ = ["Agreement", "Client", "Model", "compile"]
+__all__ = ["Agreement", "Client", "Model", "compile", "load"]
 
 Array = NDArray[Any]
 
@@ -85,25 +88,14 @@ def compile(
     """
     if not (np.isfinite(margin) and margin >= 0):
         raise EncodingError(f"margin={margin}: give a number from 0 on")
-    while hasattr(model, "best_estimator_"):
-        model = model.best_estimator_
-    steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
-    owned, rest = _apart(steps)
+    model = _best(model)
+    owned, rest = _apart(_steps(model))
     features = _features(owned, X)
-    *between, last = rest
-
-    def lowered_from(before: Affine) -> Lowered:
-        for step in between:
-            image = transformed(step, before)
-            before = before if image is None else image
-        return lower(last, before)
-
     width = features.shape[1]
-    lowered = lowered_from(Affine.identity(width))
-    bounds = None
+    bounds, lowered = None, _lowered(rest, Affine.identity(width))
     if lowered.high is None:
         bounds = _bounds(features, margin)
-        lowered = lowered_from(Affine(bounds.scale, bounds.offset))
+        lowered = _lowered(rest, bounds)
     rows = len(features) if rows is None else rows
     if rows < 1:
         raise EncodingError(f"rows={rows}: give one or more")
@@ -124,7 +116,59 @@ def compile(
             compiled = Compiled(Program.compile(compiler.calibrated(graph, [requests], calibrate), **options))
         else:
             compiled = compiler.compile(lowered.scores, inputs, **options)
-    return Model(compiled, made, _agreement(model, compiled, made, X))
+    agreement = _agreement(model, compiled, made, X)
+    return Model(made.attached(compiled, agreement), made, agreement)
+
+
+def load(path: str | os.PathLike[str], model: Any, *, min_security: int = 128) -> Model:
+    """Read a compiled model from the file of `Model.save`, beside the fitted estimator that it was made of.
+
+    The file is public, as the estimator is. What the owner of rows does in clear follows from the estimator, and the
+    ranges of features from the file.
+
+    Raises `noren.EncodingError` for another estimator, and for the file of a function; `noren.InsecureError` for
+    parameters below `min_security` bits.
+    """
+    program = compiler.read_program(path, min_security)
+    own = json.loads(program.interface or "{}").get("model")
+    if own is None:
+        raise EncodingError(f"{path}: the program of a function, that of a model is needed")
+    owned, rest = _apart(_steps(_best(model)))
+    try:
+        bounds = Affine(np.array(own["scale"]), np.array(own["offset"])) if own["scale"] else None
+        lowered = _lowered(rest, bounds or Affine.identity(own["width"]))
+        made = Encoding(owned, bounds, lowered, own["rows"], own["width"])
+        same = np.allclose(made.probe(), np.array(own["probe"]), rtol=1e-6, atol=1e-9)
+        names, images = made.owned_probe()
+        same &= names == own["owned"] and (images is None) == (own["images"] is None)
+        same &= images is None or np.allclose(images, np.array(own["images"]))
+        rows, equal, largest = own["agreement"]
+        agreement = Agreement(rows, equal, float("nan") if largest is None else largest)
+    except (KeyError, TypeError, ValueError) as error:
+        raise EncodingError(f"{path}: it was compiled of another model: {error}") from error
+    if not same:
+        raise EncodingError(f"{path}: it was compiled of another model, or of this one with another scikit-learn")
+    return Model(Compiled(program), made, agreement)
+
+
+def _best(model: Any) -> Any:
+    """Return the best estimator of a search."""
+    while hasattr(model, "best_estimator_"):
+        model = model.best_estimator_
+    return model
+
+
+def _steps(model: Any) -> list[Any]:
+    return [step for _, step in model.steps] if hasattr(model, "steps") else [model]
+
+
+def _lowered(steps: Sequence[Any], before: Affine) -> Lowered:
+    """Return the estimator at the end of steps, which are linear maps before it."""
+    *between, last = steps
+    for step in between:
+        image = transformed(step, before)
+        before = before if image is None else image
+    return lower(last, before)
 
 
 def _apart(steps: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -135,6 +179,10 @@ def _apart(steps: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         if transformed(step, Affine.identity(count)) is None:
             first = at + 1
     return list(steps[:first]), list(steps[first:])
+
+
+def _output_names(step: Any) -> list[str]:
+    return [str(name) for name in step.get_feature_names_out()]
 
 
 def _features(owned: Sequence[Any], X: Any) -> Array:
@@ -190,6 +238,47 @@ class Encoding:
                 "compiled; compile with a larger margin, or with examples like it"
             )
         return np.asarray(scaled)
+
+    def probe(self) -> Array:
+        """Return the scores of a few rows that are the same for all models of so many features."""
+        rows = np.random.default_rng(0).uniform(-1, 1, (4, self.width))
+        if self.bounds is None:
+            rows = self.lowered.prepare(rows * np.array([[1.0], [10.0], [100.0], [1000.0]]))
+        return np.asarray(self.lowered.scores(rows), dtype=float)
+
+    def owned_probe(self) -> tuple[list[Any], Any]:
+        """Return what tells the steps of the owner from others: names of their features, and the images of a few rows.
+
+        None stands for what there is not, such as images of numbers where texts are needed.
+        """
+
+        def tried(call: Callable[[], Any]) -> Any:
+            try:
+                return call()
+            except (AttributeError, TypeError, ValueError):
+                return None
+
+        names = [tried(partial(_output_names, step)) for step in self.owned]
+        width = getattr(self.owned[0], "n_features_in_", 1) if self.owned else self.width
+        rows = np.random.default_rng(0).normal(size=(4, width))
+        return names, tried(lambda: _features(self.owned, rows).tolist())
+
+    def attached(self, compiled: Compiled, agreement: Agreement) -> Compiled:
+        """Return a compiled function whose file says how its inputs are made."""
+        bounds, largest = self.bounds, agreement.largest_difference
+        names, images = self.owned_probe()
+        own = {
+            "rows": self.rows,
+            "width": self.width,
+            "scale": None if bounds is None else bounds.scale.tolist(),
+            "offset": None if bounds is None else bounds.offset.tolist(),
+            "probe": self.probe().tolist(),
+            "owned": names,
+            "images": images,
+            # NaN is no number of JSON.
+            "agreement": [agreement.rows, agreement.equal, None if isnan(largest) else largest],
+        }
+        return compiled.with_interface(json.dumps({"model": own}))
 
     def filled(self, X: ArrayLike) -> Array:
         """Return the numbers of a request; its last row stands for those that are missing."""
@@ -254,6 +343,14 @@ class Model:
     def server(self) -> Server:
         """The half that computes, on the bytes of requests."""
         return self.compiled.server
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file, as a whole or not at all; an old file is replaced.
+
+        It is public, as the model is: it holds what the server computes, with its numbers, and the ranges of features.
+        A server needs `noren.compiler.Server.load` of the same file, an owner of rows `load` with the estimator.
+        """
+        self.compiled.save(path)
 
     @property
     def scheme(self) -> str:
@@ -324,6 +421,14 @@ class Client:
         `noren.EncodingError` for too many rows and for other features.
         """
         return self._half.encrypt(self._encoding.filled(X), seed=seed)
+
+    def save_secret(self, path: str | os.PathLike[str], *, force: bool = False, passphrase: str | None = None) -> None:
+        """Write the secret key to a file of mode 0600, encrypted if there is a passphrase."""
+        self._half.save_secret(path, force=force, passphrase=passphrase)
+
+    def load_secret(self, path: str | os.PathLike[str], *, passphrase: str | None = None) -> None:
+        """Read the secret key from a file. Raises `noren.Error` for other files and for keys of other parameters."""
+        self._half.load_secret(path, passphrase=passphrase)
 
     def _decrypted(self, method: str, reply: bytes, rows: int | None) -> Any:
         count = self._encoding.rows if rows is None else rows

@@ -28,7 +28,6 @@ import numpy as np
 from noren import compiler
 from noren._noren import EncodingError
 from noren._noren import tables as _tables
-from noren._noren.compiler import Program
 from noren._signature import ELEMENTS
 from noren._trace import first_inexact
 from noren.compiler import Compiled, Explanation, Server, ServerKeys
@@ -259,6 +258,10 @@ class Client:
         """Write the secret key to a file of mode 0600, encrypted if there is a passphrase."""
         self._half.save_secret(path, force=force, passphrase=passphrase)
 
+    def load_secret(self, path: str | os.PathLike[str], *, passphrase: str | None = None) -> None:
+        """Read the secret key from a file. Raises `noren.Error` for other files and for keys of other parameters."""
+        self._half.load_secret(path, passphrase=passphrase)
+
     @staticmethod
     def load(
         query: str | os.PathLike[str],
@@ -268,9 +271,10 @@ class Client:
         min_security: int = 128,
     ) -> Client:
         """Read a client from the file of the question and that of its secret key, if there is one."""
-        program: Program = compiler.read_program(query, min_security)
-        key = None if secret is None else program.load_secret(secret, passphrase=passphrase)
-        return Client(_tables.Query.of(program), compiler.Client(program, key))
+        of_query = Query.load(query, min_security=min_security)
+        if secret is not None:
+            of_query.client.load_secret(secret, passphrase=passphrase)
+        return of_query.client
 
 
 @dataclass(frozen=True)

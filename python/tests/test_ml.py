@@ -1,5 +1,6 @@
 """Models of scikit-learn: answers beside those of the model itself, and what is refused."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 import noren
 from noren import ml
+from noren.compiler import Server
 
 datasets = pytest.importorskip("sklearn.datasets")
 
@@ -196,3 +198,39 @@ def test_what_is_not_taken_is_named() -> None:
     model = compiled(LinearRegression().fit(X, y), X)
     with pytest.raises(AttributeError, match="no predict_proba: it has predict"):
         model.predict_proba(X)
+
+
+@pytest.mark.parametrize("name", ["forest", "components"])
+def test_models_are_read_from_files_beside_their_estimators(name: str, tmp_path: Path) -> None:
+    X, y = DIABETES
+    clear = REGRESSORS[name].fit(X, y)
+    model = ml.compile(clear, X[:50], rows=ROWS)
+    keys = model.client.keygen()
+    model.save(tmp_path / "model")
+    model.client.save_secret(tmp_path / "secret")
+    loaded = ml.load(tmp_path / "model", clear)
+    assert loaded.agreement == model.agreement
+    loaded.client.load_secret(tmp_path / "secret")
+    reply = Server.load(tmp_path / "model").run(loaded.client.encrypt(X[:ROWS]), keys)
+    for client in (loaded.client, model.client):
+        found = client.predict(reply)
+        assert np.abs(found - clear.predict(X[:ROWS])).max() < 1e-3 * np.abs(y).max()
+    other = REGRESSORS[name].fit(X[:100], y[:100] + 1)
+    for wrong in (other, REGRESSORS["linear"].fit(X[:, :3], y), REGRESSORS["kernel"].fit(X, y)):
+        with pytest.raises(noren.EncodingError, match="of another model"):
+            ml.load(tmp_path / "model", wrong)
+    noren.compile(lambda x: x + 1, noren.Input(3, 0, 9)).save(tmp_path / "function")
+    with pytest.raises(noren.EncodingError, match="the program of a function"):
+        ml.load(tmp_path / "function", clear)
+
+
+def test_steps_of_the_owner_tell_models_apart(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    rows = np.stack([rng.choice(["a", "b"], 60), rng.choice(["c", "d"], 60)], axis=1)
+    y = (rows[:, 0] == "a").astype(int)
+    clear = make_pipeline(OneHotEncoder(sparse_output=False), LogisticRegression()).fit(rows, y)
+    ml.compile(clear, rows, rows=ROWS).save(tmp_path / "model")
+    assert (ml.load(tmp_path / "model", clear).predict(rows) == y).all()
+    renamed = np.where(rows == "a", "z", rows)
+    with pytest.raises(noren.EncodingError, match="of another model"):
+        ml.load(tmp_path / "model", make_pipeline(OneHotEncoder(sparse_output=False), clear[-1]).fit(renamed, y))

@@ -19,7 +19,7 @@ use crate::array::detached;
 use crate::compiler::graph::{PyGraph, element_name, vectors};
 use crate::compiler::keys::{PyCompiledSecret, PyCompiledServerKeys};
 use crate::compiler::parameters::parameters;
-use crate::errors::{raise, raise_of_files};
+use crate::errors::{EncodingError, raise, raise_of_files};
 use crate::files::{checked, destination};
 use crate::machine::machine_of;
 use crate::parameters::security_of;
@@ -138,6 +138,21 @@ impl PyProgram {
     #[getter]
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         parameters(py, self.0.plan().parameters())
+    }
+
+    /// The same program, which says in JSON how arguments become inputs, and results an answer.
+    ///
+    /// Raises Error for what is no JSON.
+    fn with_interface(&self, interface: &str) -> PyResult<Self> {
+        let interface = serde_json::from_str(interface)
+            .map_err(|error| EncodingError::new_err(format!("an interface could not be read: {error}")))?;
+        Ok(Self(self.0.with_interface(interface)))
+    }
+
+    /// What `with_interface` was given, as JSON; None of a program without.
+    #[getter]
+    fn interface(&self) -> Option<String> {
+        self.0.interface().map(ToString::to_string)
     }
 
     /// The graph as JSON: nodes with their shapes follow from it.

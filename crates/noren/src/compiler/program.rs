@@ -155,14 +155,15 @@ impl Program {
     /// The same program, which says how arguments become inputs, and results an answer: it stands in its file, and is not looked at
     /// here.
     #[must_use]
-    pub(crate) fn with_interface(&self, interface: serde_json::Value) -> Self {
+    pub fn with_interface(&self, interface: serde_json::Value) -> Self {
         let Inner { graph, evaluated, plan, precision, .. } = &*self.0;
         let (graph, evaluated, plan, interface) = (graph.clone(), evaluated.clone(), Arc::clone(plan), Some(interface));
         Self::with_text(Inner { graph, evaluated, plan, precision: *precision, interface, digest: [0; 32] })
     }
 
     /// How arguments become inputs, and results an answer, if the program says so.
-    pub(crate) fn interface(&self) -> Option<&serde_json::Value> {
+    #[must_use]
+    pub fn interface(&self) -> Option<&serde_json::Value> {
         self.0.interface.as_ref()
     }
 
