@@ -124,7 +124,7 @@ def _declared(values: Values) -> dict[str, Any]:
     """Return the JSON of what a column may hold."""
     match values:
         case Integers(low, high):
-            return {"integers": {"low": int(low), "high": int(high)}}
+            return {"integers": {"low": index(low), "high": index(high)}}
         case Steps(low, high, step):
             return {"steps": {"low": float(low), "high": float(high), "step": float(step)}}
         case Categories(texts):

@@ -202,6 +202,10 @@ def test_options_that_do_not_fit_are_refused() -> None:
         tables.compile(3, people())  # type: ignore[arg-type]
     with pytest.raises(noren.Error, match="exact integers"):
         tables.compile("count(*)", people(), scheme="ckks")  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        compiled("count(*)", {"x": tables.Integers(0, 2.5)}, rows=3, steps=None)  # type: ignore[arg-type]
+    with pytest.raises(noren.EncodingError, match="columns of these values are refused"):
+        compiled("count(*)", {"x": tables.Integers(0, 2**70)}, rows=3, steps=None)
     answer = compiled("count(*), sum(age)").simulate(people())
     with pytest.raises(noren.EncodingError, match="take one by"):
         _ = answer.value

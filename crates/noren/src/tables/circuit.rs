@@ -1,7 +1,7 @@
 //! A question as a graph on the bits of columns.
 //!
-//! With `e_i` for "bit i is that of the code", and halves of the bits of a code, low and high:
-//! `equal = equal_low equal_high`, `above = above_high + equal_high above_low`: products as deep as the logarithm of the bits.
+//! Of the lower and the upper half of the bits of two codes, `equal = equal_low equal_high` and `above = above_high + equal_high
+//! above_low`: products as deep as the logarithm of the bits.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -61,7 +61,7 @@ pub(super) struct Circuit {
     pub inputs: Vec<Bits>,
     /// The codes of the columns of each group.
     pub groups: Vec<Vec<u64>>,
-    /// The sums of each group, whose outputs follow those of the group before.
+    /// The sums of each group, the number of its rows first; their outputs follow those of the group before.
     pub sums: Vec<Sum>,
     /// The bits of limbs that are added up, and of those that are multiplied.
     pub limb_bits: [usize; 2],
@@ -168,6 +168,22 @@ impl Circuit {
         let mut graph = builder.graph;
         graph.finish(outputs)?;
         Ok(Self { graph, inputs, groups, sums, limb_bits })
+    }
+}
+
+impl Circuit {
+    /// The most that a row adds to a sum.
+    pub fn largest(&self, schema: &Schema, sum: Sum) -> i128 {
+        let of_limb = |column: usize, limb: usize, bits: usize| {
+            let all = schema.columns[column].values.bits();
+            (1_i128 << bits.min(all.saturating_sub(limb * bits))) - 1
+        };
+        let [added, multiplied] = self.limb_bits;
+        match sum {
+            Sum::Count | Sum::Code { .. } | Sum::From { .. } => 1,
+            Sum::Limb { column, limb } => of_limb(column, limb, added),
+            Sum::Product { column, limbs: [a, b] } => of_limb(column, a, multiplied) * of_limb(column, b, multiplied),
+        }
     }
 }
 
@@ -389,7 +405,7 @@ impl Builder<'_> {
     }
 
     /// Whether the code of a column is at least this one.
-    fn from(&mut self, column: usize, code: u64) -> Result<Truth> {
+    fn at_least(&mut self, column: usize, code: u64) -> Result<Truth> {
         let values = &self.schema.columns[column].values;
         match code {
             0 => Ok(Truth::True),
@@ -403,7 +419,7 @@ impl Builder<'_> {
         if first == last {
             return self.is(column, first).map(Truth::Of);
         }
-        let [lower, upper] = [self.from(column, first)?, self.from(column, last + 1)?];
+        let [lower, upper] = [self.at_least(column, first)?, self.at_least(column, last + 1)?];
         match (lower, upper) {
             // What is from the upper end on is from the lower end on too.
             (Truth::Of(lower), Truth::Of(upper)) => Ok(Truth::Of(self.binary(Binary::Sub, lower, upper)?)),
@@ -487,7 +503,7 @@ impl Builder<'_> {
                 let equal = self.is(column, code)?;
                 if code == 0 { self.both(PRESENT, equal) } else { Ok(equal) }
             }
-            Sum::From { column, code } => Ok(self.from(column, code)?.node().unwrap_or(PRESENT)),
+            Sum::From { column, code } => Ok(self.at_least(column, code)?.node().unwrap_or(PRESENT)),
             Sum::Count => Ok(PRESENT),
         }
     }

@@ -11,7 +11,7 @@ use crate::backends::options::Options;
 use crate::backends::table::Backends;
 use crate::compiler::Program;
 use crate::tables::answer::Answer;
-use crate::tables::circuit::Circuit;
+use crate::tables::circuit::{Circuit, Sum};
 use crate::tables::column::{Cells, Schema};
 use crate::tables::layout::Layout;
 use crate::tables::question::Question;
@@ -149,7 +149,7 @@ impl Query {
     /// The answer that follows from the results of the program.
     ///
     /// # Errors
-    /// Results of another program.
+    /// Results of another program, and those that no table gives.
     pub fn answer(&self, outcome: &Outcome) -> Result<Answer> {
         let needed = self.circuit.sums.len() * self.circuit.groups.len();
         if outcome.values.len() != needed {
@@ -157,6 +157,19 @@ impl Query {
         }
         let sum = |lanes: &Vec<f64>| lanes.iter().map(|&x| x as i128).sum();
         let sums: Vec<i128> = outcome.values.iter().map(sum).collect();
+        for sums in sums.chunks(self.circuit.sums.len()) {
+            let mut rows = self.schema().rows as i128;
+            for (sum, &found) in self.circuit.sums.iter().zip(sums) {
+                let most = rows * self.circuit.largest(self.schema(), *sum);
+                if !(0..=most).contains(&found) {
+                    let needed = format!("0 to {most}: the server has computed something else");
+                    return Err(Error::parameter("results", found, needed));
+                }
+                if *sum == Sum::Count {
+                    rows = found;
+                }
+            }
+        }
         Ok(Answer::new(&self.question, &self.circuit, &sums))
     }
 }

@@ -259,6 +259,24 @@ fn encrypted_questions_are_answered_exactly() {
 }
 
 #[test]
+fn results_that_no_table_gives_are_refused() {
+    let options = Options { security: Security::None, ..Options::default() };
+    let query = Query::compile(&schema(100), "sum(age), median(age) where smokes", &options).expect("a query");
+    let outcome =
+        query.program().simulate(&query.inputs(&table(&people(100))).expect("inputs"), &Seed::from_bytes([1; 32]));
+    let outcome = outcome.expect("results");
+    assert!(query.answer(&outcome).is_ok());
+    for (at, x) in [(0, 101.0), (0, -101.0), (1, 60000.0), (5, 90.0)] {
+        let mut changed = outcome.clone();
+        changed.values[at][0] += x;
+        let error = query.answer(&changed).expect_err("no table").to_string();
+        assert!(error.contains("the server has computed something else"), "{at}: {error}");
+    }
+    let few = Outcome::exact(outcome.values[1..].to_vec());
+    assert!(query.answer(&few).is_err());
+}
+
+#[test]
 fn a_program_of_another_question_is_refused() {
     let options = Options { security: Security::None, ..Options::default() };
     let query = Query::compile(&schema(100), "count(*) where age > 3", &options).expect("a query");
