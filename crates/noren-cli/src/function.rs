@@ -181,11 +181,20 @@ fn read_client(program: Program, path: &Path, console: &Console) -> Result<Clien
 }
 
 #[derive(Serialize)]
-struct ExplanationReport(Explanation);
+struct ExplanationReport {
+    /// The question, of a question on a table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    question: Option<String>,
+    #[serde(flatten)]
+    explanation: Explanation,
+}
 
 impl fmt::Display for ExplanationReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let found = &self.0;
+        let found = &self.explanation;
+        if let Some(question) = &self.question {
+            writeln!(f, "question {question}")?;
+        }
         writeln!(f, "scheme {}: {}", found.scheme, found.parameters)?;
         let kinds = if found.bound > 0.0 { format!("within {}", error(found.bound)) } else { "exact".to_owned() };
         writeln!(
@@ -214,7 +223,10 @@ impl fmt::Display for ExplanationReport {
 
 impl Show {
     fn run(&self, console: &Console) -> Result<(), Failure> {
-        console.report(&ExplanationReport(read_program(&self.function, console)?.explain()?))
+        let program = read_program(&self.function, console)?;
+        let query = Query::of(&program).map_err(Failure::file(&self.function))?;
+        let question = query.map(|query| query.text().to_owned());
+        console.report(&ExplanationReport { question, explanation: program.explain()? })
     }
 }
 

@@ -35,6 +35,7 @@ fn decrypt(output: &str) -> Vec<&str> {
 #[test]
 fn questions_are_answered_from_tables_with_texts() {
     let sandbox = asked("question");
+    assert_eq!(sandbox.json(&["function", "show", "ask.function"])["question"], QUESTION);
     sandbox.done(&["function", "keygen", "ask.function", "--out", "keys"]);
     // Columns in another order, and one more; fewer rows than were compiled.
     sandbox.write("others.csv", b"city,name,income,age\nBern,a,1.25,41\nSt. Gallen,b,4,40\nBern,c,2.5,90\n");

@@ -47,6 +47,7 @@ use crate::tables::question::Question;
 /// ```
 #[derive(Debug)]
 pub struct Query {
+    text: String,
     question: Question,
     layout: Layout,
     circuit: Circuit,
@@ -94,7 +95,7 @@ impl Query {
         check_exact(&program)?;
         let interface = Interface { table: schema.clone(), text: text.to_owned(), lanes };
         let program = program.with_interface(json!({ INTERFACE: interface }));
-        Ok(Self { question: question.clone(), layout, circuit, program })
+        Ok(Self { text: text.to_owned(), question: question.clone(), layout, circuit, program })
     }
 
     /// The question of a program that [`Query::program`] gave; none of the program of a function.
@@ -117,7 +118,7 @@ impl Query {
         if circuit.graph != *program.graph() {
             return Err(refused("a function of another question".to_owned()));
         }
-        Ok(Some(Self { question, layout, circuit, program: program.clone() }))
+        Ok(Some(Self { text, question, layout, circuit, program: program.clone() }))
     }
 
     /// The program, which client and server run.
@@ -130,6 +131,12 @@ impl Query {
     #[must_use]
     pub const fn schema(&self) -> &Schema {
         &self.question.schema
+    }
+
+    /// The text of the question.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// The question.
