@@ -59,7 +59,7 @@ fn parse_step(text: &str) -> Result<(String, f64), String> {
 }
 
 impl Ask {
-    /// Writes the compiled question.
+    /// Compiles the question: the file that it goes to, and its bytes.
     pub(crate) fn run(&self, console: &Console) -> Result<(Output, Vec<u8>), Failure> {
         let output = Output::or_standard(&self.output, &self.force, Content::Binary, console)?;
         let table = self.options.read_columns(&self.table, &|_| None, console)?;

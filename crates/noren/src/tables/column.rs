@@ -10,7 +10,7 @@ use crate::tables::error::TableError;
 
 /// No code has more bits.
 const MOST_BITS: u32 = 38;
-/// Numbers of columns are at most this in absolute value: all whole ones are exact.
+/// Numbers of columns are below this in absolute value: no whole number was rounded to one of them.
 const LARGEST: f64 = (1u64 << 53) as f64;
 /// The most rows of a table.
 const MOST_ROWS: usize = 1 << 24;
@@ -101,7 +101,7 @@ impl Values {
             return Err(cell(row, name, numbers[row], "a finite number: fill what is missing, or leave its row out"));
         }
         let (low, high) = numbers.iter().fold((f64::MAX, f64::MIN), |(low, high), &x| (low.min(x), high.max(x)));
-        if step.is_none() && numbers.iter().all(|x| x.fract() == 0.0 && x.abs() <= LARGEST) {
+        if step.is_none() && numbers.iter().all(|x| x.fract() == 0.0 && x.abs() < LARGEST) {
             return Ok(Self::Integers { low: low as i64, high: high as i64 });
         }
         let step = step.unwrap_or(if low < high { (high - low) / (STEPS - 1.0) } else { 1.0 });
@@ -200,15 +200,15 @@ impl Column {
         let refused = |found: String, needed: &str| {
             Err(TableError::Column { column: self.name.clone(), found, needed: needed.to_owned() }.into())
         };
-        let within = |x: f64| x.is_finite() && x.abs() <= LARGEST;
+        let within = |x: f64| x.abs() < LARGEST;
         match &self.values {
             Values::Integers { low, high } if low > high || !within(*low as f64) || !within(*high as f64) => {
-                return refused(format!("{low} to {high}"), "a range within 2^53");
+                return refused(format!("{low} to {high}"), "a range below 2^53");
             }
             Values::Steps { low, high, step } => {
                 let is_range = low <= high && within(*low) && within(*high);
                 if !is_range || !step.is_finite() || *step <= 0.0 {
-                    let needed = "a range within 2^53, and a step above 0";
+                    let needed = "a range below 2^53, and a step above 0";
                     return refused(format!("{low} to {high} in steps of {step}"), needed);
                 }
                 if (high - low) / step > (1u64 << MOST_BITS) as f64 {

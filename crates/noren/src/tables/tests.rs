@@ -356,3 +356,23 @@ fn cells_that_columns_do_not_hold_are_refused_with_their_rows() {
     short.remove("city");
     assert!(query.inputs(&short).expect_err("no city").to_string().contains("there is no column \"city\""));
 }
+
+#[test]
+fn values_that_have_no_codes_are_refused() {
+    let refused = |values: Values| {
+        let schema = Schema { rows: 4, columns: vec![Column { name: "x".to_owned(), values }] };
+        schema.check().expect_err("values without codes").to_string()
+    };
+    // What is 2^53 may have been 2^53 + 1.
+    assert!(refused(Values::Integers { low: 0, high: 1 << 53 }).contains("a range below 2^53"));
+    assert!(refused(Values::Integers { low: 3, high: 2 }).contains("3 to 2"));
+    assert!(refused(Values::Integers { low: 0, high: 1 << 40 }).contains("at most 2^38"));
+    assert!(refused(Values::Steps { low: 0.0, high: f64::NAN, step: 1.0 }).contains("a range below 2^53"));
+    assert!(refused(Values::Steps { low: 0.0, high: 1.0, step: 0.0 }).contains("a step above 0"));
+    assert!(refused(Values::Steps { low: 0.0, high: 1.0, step: 1e-15 }).contains("at most 2^38 steps"));
+    assert!(refused(Values::Categories(Vec::new())).contains("at least one"));
+    assert!(refused(Values::Categories(vec!["a".to_owned(); 2])).contains("\"a\" twice"));
+    let long = vec![2.0_f64.powi(53) + 2.0, 1.0];
+    let table = BTreeMap::from([("x".to_owned(), Cells::Numbers(long))]);
+    assert!(Schema::of(&table, 2, &BTreeMap::new()).is_err());
+}
