@@ -185,17 +185,24 @@ struct Settled {
 /// The smallest parameters for a graph in ciphertexts of at least this many slots, modulo the first number for which their ring has
 /// slots.
 fn settled<S: Scheme>(graph: &Graph, slots: usize, moduli: &[u64], options: &Options) -> Result<Settled> {
-    let mut without = None;
+    let mut refused = None;
     for &modulus in moduli {
         let found = settled_modulo::<S>(graph, slots, modulus, options)?;
-        if found.parameters.has_slots() {
-            return Ok(found);
+        match check_slots(&found.parameters) {
+            Ok(()) => return Ok(found),
+            Err(error) => refused = Some(error),
         }
-        without = Some((modulus, found.parameters.degree()));
     }
-    let (modulus, degree) = without.unwrap_or((0, 0));
-    let needed = format!("a prime that is 1 modulo {}: fewer operations, or another modulus", 2 * degree);
-    Err(Error::parameter("plaintext_modulus", modulus, needed))
+    Err(refused.expect("a modulus is tried"))
+}
+
+/// Refuses parameters whose ring has no slots modulo their plaintext modulus.
+fn check_slots(parameters: &integers::Parameters) -> Result<()> {
+    if parameters.has_slots() {
+        return Ok(());
+    }
+    let needed = format!("a prime that is 1 modulo {}: fewer operations, or another modulus", 2 * parameters.degree());
+    Err(Error::parameter("plaintext_modulus", parameters.modulus().value(), needed))
 }
 
 /// The same, modulo one number, with slots or not.
@@ -308,10 +315,7 @@ impl<S: Scheme> Backend for Integers<S> {
             let needed = own.map_or_else(|| format!("at least {least}, to hold all results"), |own| own.to_string());
             return Err(Error::parameter("plaintext_modulus", modulus, needed));
         }
-        if !parameters.has_slots() {
-            let needed = format!("a prime that is 1 modulo {}", 2 * parameters.degree());
-            return Err(Error::parameter("plaintext_modulus", modulus, needed));
-        }
+        check_slots(&parameters)?;
         if record.slots != parameters.row_slots() {
             return Err(Error::parameter("slots", record.slots, parameters.row_slots()));
         }
