@@ -123,11 +123,7 @@ impl Sums<'_> {
         let (Some(values), Some(column)) = (values, measure.column()) else {
             return cells.push(Cell::Whole(count as i64));
         };
-        let (low, step) = match *values {
-            Values::Integers { low, .. } => (low as f64, 1.0),
-            Values::Steps { low, step, .. } => (low, step),
-            Values::Categories(_) => (0.0, 1.0),
-        };
+        let (low, step) = values.grid();
         cells.push(match measure {
             Measure::Histogram(_, edges) => {
                 let code_from = |code: u64| self.get(Sum::From { column, code });

@@ -4,7 +4,9 @@
 //! above_low`: products as deep as the logarithm of the bits.
 
 use std::cmp::Reverse;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use noren_rlwe::error::Result;
 
@@ -78,7 +80,7 @@ enum Truth {
     Of(usize),
 }
 
-/// What the bits of a column are compared with.
+/// The other side of a comparison of the bits of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Against {
     /// The bits of a code.
@@ -88,7 +90,7 @@ enum Against {
 }
 
 impl Against {
-    /// Against the lower bits of them, so many, and the upper ones.
+    /// The other side for the lower bits, `low` of them, and for the upper ones.
     const fn halves(self, low: usize) -> [Self; 2] {
         match self {
             Self::Code(code) => [Self::Code(code & ((1 << low) - 1)), Self::Code(code >> low)],
@@ -97,7 +99,7 @@ impl Against {
     }
 }
 
-/// Some bits of a column, and what they are compared with: the column, the first bit, and how many they are.
+/// A comparison: column, first bit, number of bits, and the other side.
 type Comparison = (usize, usize, usize, Against);
 
 struct Builder<'a> {
@@ -169,14 +171,12 @@ impl Circuit {
         graph.finish(outputs)?;
         Ok(Self { graph, inputs, groups, sums, limb_bits })
     }
-}
 
-impl Circuit {
     /// The most that a row adds to a sum.
     pub fn largest(&self, schema: &Schema, sum: Sum) -> i128 {
         let of_limb = |column: usize, limb: usize, bits: usize| {
-            let all = schema.columns[column].values.bits();
-            (1_i128 << bits.min(all.saturating_sub(limb * bits))) - 1
+            let held = limb_range(schema.columns[column].values.bits(), limb, bits);
+            (1_i128 << held.len()) - 1
         };
         let [added, multiplied] = self.limb_bits;
         match sum {
@@ -189,6 +189,11 @@ impl Circuit {
 
 fn refused(found: &str, needed: &str) -> noren_rlwe::error::Error {
     TableError::Question { found: found.to_owned(), needed: needed.to_owned() }.into()
+}
+
+/// The bits of a limb, of codes with `all` bits in limbs of `bits`.
+fn limb_range(all: usize, limb: usize, bits: usize) -> Range<usize> {
+    limb * bits..all.min((limb + 1) * bits)
 }
 
 /// The codes of the columns of each group, the last column first to change.
@@ -223,12 +228,9 @@ fn sums(schema: &Schema, question: &Question, limb_bits: [usize; 2]) -> Vec<Sum>
         let limbs = |bits: usize| values.bits().div_ceil(bits);
         match measure {
             Measure::Count => {}
-            Measure::Sum(_) | Measure::Mean(_) => {
+            Measure::Sum(_) | Measure::Mean(_) | Measure::Variance { .. } => {
                 (0..limbs(limb_bits[0])).for_each(|limb| add(Sum::Limb { column, limb }));
-            }
-            Measure::Variance { .. } => {
-                (0..limbs(limb_bits[0])).for_each(|limb| add(Sum::Limb { column, limb }));
-                let count = limbs(limb_bits[1]);
+                let count = if matches!(measure, Measure::Variance { .. }) { limbs(limb_bits[1]) } else { 0 };
                 for first in 0..count {
                     (first..count).for_each(|second| add(Sum::Product { column, limbs: [first, second] }));
                 }
@@ -421,7 +423,7 @@ impl Builder<'_> {
         }
         let [lower, upper] = [self.at_least(column, first)?, self.at_least(column, last + 1)?];
         match (lower, upper) {
-            // What is from the upper end on is from the lower end on too.
+            // Codes from the upper end on are among those from the lower end on.
             (Truth::Of(lower), Truth::Of(upper)) => Ok(Truth::Of(self.binary(Binary::Sub, lower, upper)?)),
             (lower, Truth::False) => Ok(lower),
             (_, upper) => self.not(upper),
@@ -475,9 +477,8 @@ impl Builder<'_> {
         if let Some(&found) = self.limbs.get(&(column, limb, bits)) {
             return Ok(found);
         }
-        let all = self.schema.columns[column].values.bits();
         let mut sum = None;
-        for (i, bit) in (limb * bits..all.min((limb + 1) * bits)).enumerate() {
+        for (i, bit) in limb_range(self.schema.columns[column].values.bits(), limb, bits).enumerate() {
             let bit = self.bits[&(column, bit)];
             let factor = self.constant(f64::from(1u32 << i))?;
             let term = self.binary(Binary::Mul, factor, bit)?;
@@ -491,7 +492,7 @@ impl Builder<'_> {
         Ok(sum)
     }
 
-    /// What is added up, of a row that is asked for: nothing of one that there is not, all of whose bits are 0.
+    /// The addend of a row: 0 of rows that fill the table up, all of whose bits are 0.
     fn addend(&mut self, sum: Sum, limb_bits: [usize; 2]) -> Result<usize> {
         match sum {
             Sum::Limb { column, limb } => self.limb(column, limb, limb_bits[0]),
@@ -516,11 +517,10 @@ impl Builder<'_> {
         limb_bits: [usize; 2],
         addends: &mut HashMap<Sum, usize>,
     ) -> Result<usize> {
-        let addend = match addends.get(&sum) {
-            Some(&addend) => addend,
-            None => self.addend(sum, limb_bits)?,
+        let addend = match addends.entry(sum) {
+            Entry::Occupied(found) => *found.get(),
+            Entry::Vacant(place) => *place.insert(self.addend(sum, limb_bits)?),
         };
-        addends.insert(sum, addend);
         let terms = match mask {
             Truth::Of(mask) => self.both(mask, addend)?,
             _ => addend,

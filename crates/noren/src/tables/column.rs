@@ -49,7 +49,7 @@ pub enum Values {
 pub struct Column {
     /// The name.
     pub name: String,
-    /// What it may hold.
+    /// Its values.
     pub values: Values,
 }
 
@@ -122,22 +122,24 @@ impl Values {
         (u64::BITS - (self.count() - 1).leading_zeros()).max(1) as usize
     }
 
-    /// The number that a code stands for, of columns that hold numbers.
-    pub(super) fn number(&self, code: f64) -> f64 {
+    /// The number of the first code, and the distance of neighbours: those of codes for texts.
+    pub(super) const fn grid(&self) -> (f64, f64) {
         match self {
-            Self::Integers { low, .. } => *low as f64 + code,
-            Self::Steps { low, step, .. } => low + code * step,
-            Self::Categories(_) => code,
+            Self::Integers { low, .. } => (*low as f64, 1.0),
+            Self::Steps { low, step, .. } => (*low, *step),
+            Self::Categories(_) => (0.0, 1.0),
         }
+    }
+
+    /// The number that a code stands for.
+    pub(super) fn number(&self, code: f64) -> f64 {
+        let (low, step) = self.grid();
+        low + code * step
     }
 
     /// The codes of the numbers from `from` on.
     pub(super) fn codes_from(&self, from: f64) -> Codes {
-        let (low, step) = match self {
-            Self::Integers { low, .. } => (*low as f64, 1.0),
-            Self::Steps { low, step, .. } => (*low, *step),
-            Self::Categories(_) => (0.0, 1.0),
-        };
+        let (low, step) = self.grid();
         let place = (from - low) / step;
         let nearest = place.round();
         let first = if (place - nearest).abs() <= ROUNDING { nearest } else { place.ceil() };
@@ -153,10 +155,7 @@ impl Values {
     pub(super) fn codes_of(&self, number: f64) -> Codes {
         let from = self.codes_from(number);
         let code = from.intervals().first().map(|[first, _]| *first);
-        let is_value = |code: &u64| {
-            let step = if let Self::Steps { step, .. } = self { *step } else { 1.0 };
-            ((self.number(*code as f64) - number) / step).abs() <= ROUNDING
-        };
+        let is_value = |code: &u64| ((self.number(*code as f64) - number) / self.grid().1).abs() <= ROUNDING;
         code.filter(is_value).map_or(Codes::none(), |code| Codes::between(code, code))
     }
 
@@ -179,7 +178,7 @@ impl Values {
         }
     }
 
-    /// What a cell must be, in words.
+    /// The values in words, for messages.
     fn words(&self) -> String {
         match self {
             Self::Integers { low, high } => format!("a whole number from {low} to {high}"),

@@ -39,11 +39,13 @@ impl Circuit {
         }
         let input = |input: &Bits| {
             let mut places = vec![0.0; layout.lanes * layout.blocks];
-            for row in 0..rows {
-                places[layout.place(row)] = match *input {
-                    Bits::Present => 1.0,
-                    Bits::Bit { column, bit } => f64::from((codes[&column][row] >> bit & 1) as u32),
-                };
+            match *input {
+                Bits::Present => (0..rows).for_each(|row| places[layout.place(row)] = 1.0),
+                Bits::Bit { column, bit } => {
+                    for (row, code) in codes[&column].iter().enumerate() {
+                        places[layout.place(row)] = f64::from((code >> bit & 1) as u32);
+                    }
+                }
             }
             places
         };

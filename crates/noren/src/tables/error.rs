@@ -13,7 +13,7 @@ pub enum TableError {
         text: String,
         /// Where the fault is, from 1.
         at: usize,
-        /// What stands there.
+        /// The word there.
         found: String,
         /// What would do.
         needed: String,
@@ -43,7 +43,7 @@ pub enum TableError {
         row: usize,
         /// The name of the column.
         column: String,
-        /// What stands there.
+        /// The cell.
         found: String,
         /// What the column holds.
         needed: String,

@@ -29,6 +29,15 @@ enum Token {
 }
 
 impl Token {
+    /// The name that it may be.
+    fn name(&self) -> Option<&str> {
+        match self {
+            Self::Name(name) => Some(name),
+            Self::Word(word) if !RESERVED.iter().any(|reserved| word.eq_ignore_ascii_case(reserved)) => Some(word),
+            _ => None,
+        }
+    }
+
     fn words(&self) -> String {
         match self {
             Self::Word(word) | Self::Name(word) => word.clone(),
@@ -140,7 +149,7 @@ fn quoted(rest: &str, mark: char) -> Option<(usize, String)> {
     None
 }
 
-/// What a column is compared with, if that is known.
+/// A number or a text that a column is compared with.
 enum Known {
     Number(f64),
     Text(String),
@@ -189,17 +198,9 @@ impl<'a> Parser<'a> {
     }
 
     fn name(&mut self, needed: &str) -> Result<String> {
-        match self.token().clone() {
-            Token::Name(name) => {
-                self.at += 1;
-                Ok(name)
-            }
-            Token::Word(word) if !RESERVED.iter().any(|reserved| word.eq_ignore_ascii_case(reserved)) => {
-                self.at += 1;
-                Ok(word)
-            }
-            _ => Err(self.refused(needed)),
-        }
+        let name = self.token().name().map(str::to_owned).ok_or_else(|| self.refused(needed))?;
+        self.at += 1;
+        Ok(name)
     }
 
     fn column(&mut self) -> Result<usize> {
@@ -279,18 +280,17 @@ impl<'a> Parser<'a> {
             self.symbol(")")?;
             return Ok(Some(Measure::Count));
         }
-        let variance = |freedom, root| move |column| Measure::Variance { column, freedom, root };
-        let make: Box<dyn Fn(usize) -> Measure> = match name.as_str() {
-            "sum" => Box::new(Measure::Sum),
-            "avg" | "mean" => Box::new(Measure::Mean),
-            "var_pop" => Box::new(variance(0, false)),
-            "var_samp" | "variance" => Box::new(variance(1, false)),
-            "stddev_pop" => Box::new(variance(0, true)),
-            "stddev_samp" | "stddev" => Box::new(variance(1, true)),
-            "median" => Box::new(|column| Measure::Quantile(column, 0.5)),
-            "min" => Box::new(Measure::Minimum),
-            "max" => Box::new(Measure::Maximum),
-            "quantile" | "histogram" => Box::new(Measure::Sum),
+        let of_column: Option<fn(usize) -> Measure> = match name.as_str() {
+            "sum" => Some(Measure::Sum),
+            "avg" | "mean" => Some(Measure::Mean),
+            "var_pop" => Some(|column| Measure::Variance { column, freedom: 0, root: false }),
+            "var_samp" | "variance" => Some(|column| Measure::Variance { column, freedom: 1, root: false }),
+            "stddev_pop" => Some(|column| Measure::Variance { column, freedom: 0, root: true }),
+            "stddev_samp" | "stddev" => Some(|column| Measure::Variance { column, freedom: 1, root: true }),
+            "median" => Some(|column| Measure::Quantile(column, 0.5)),
+            "min" => Some(Measure::Minimum),
+            "max" => Some(Measure::Maximum),
+            "quantile" | "histogram" => None,
             _ => {
                 self.at = start;
                 return Err(self.refused(all));
@@ -300,8 +300,9 @@ impl<'a> Parser<'a> {
         if matches!(self.schema.columns[column].values, Values::Categories(_)) {
             return self.unsuitable(column, "texts", "numbers: count(*) GROUP BY counts texts");
         }
-        let measure = match name.as_str() {
-            "quantile" => {
+        let measure = match of_column {
+            Some(of_column) => of_column(column),
+            None if name == "quantile" => {
                 self.symbol(",")?;
                 let at = self.at;
                 let share = self.number()?;
@@ -311,7 +312,7 @@ impl<'a> Parser<'a> {
                 }
                 Measure::Quantile(column, share)
             }
-            "histogram" => {
+            None => {
                 let mut edges = Vec::new();
                 while self.takes_symbol(",") {
                     let at = self.at;
@@ -326,7 +327,6 @@ impl<'a> Parser<'a> {
                 }
                 Measure::Histogram(column, edges)
             }
-            _ => make(column),
         };
         self.symbol(")")?;
         Ok(Some(measure))
@@ -412,9 +412,7 @@ impl<'a> Parser<'a> {
     /// A comparison with another column, if one stands behind it.
     fn between_columns(&mut self, first: usize) -> Result<Option<Condition>> {
         let [(_, Token::Symbol(symbol)), (_, name), ..] = &self.tokens[self.at..] else { return Ok(None) };
-        let is_word = |word: &str| RESERVED.iter().any(|reserved| word.eq_ignore_ascii_case(reserved));
-        let is_name = matches!(name, Token::Name(_)) || matches!(name, Token::Word(word) if !is_word(word));
-        if !COMPARISONS.contains(symbol) || !is_name {
+        if !COMPARISONS.contains(symbol) || name.name().is_none() {
             return Ok(None);
         }
         if self.compared.len() == MOST_PAIRS {
