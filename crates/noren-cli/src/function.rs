@@ -362,29 +362,29 @@ impl Decrypt {
         }
         let program = read_program(&self.function, console)?;
         let query = Query::of(&program).map_err(Failure::file(&self.function))?;
-        let outputs =
-            |paths: &[PathBuf]| paths.iter().map(|path| Output::new(path, &self.force)).collect::<Result<Vec<_>, _>>();
-        if let Some(query) = query {
+        if query.is_some() {
             question::check_outputs(&self.output)?;
-            let outputs = outputs(&self.output)?;
-            let client = read_client(program, &self.key, console)?;
-            let reply: Parcel<Outputs> = console.inputs().read(&(), &self.input, &takes::FUNCTION_RESULTS)?;
-            let outcome = client.decrypt_parcel(&reply).map_err(Failure::file(&self.input))?;
-            question::write(&query, &outcome, &outputs[0])?;
-            let bytes = vec![size(outputs[0].path())?];
-            return console.report(&FilesReport { files: self.output.clone(), bytes, error_bounds: Some(vec![0.0]) });
         }
         let styles =
             self.output.iter().map(|path| Style::new(path, None, true, None)).collect::<Result<Vec<_>, _>>()?;
-        let outputs = outputs(&self.output)?;
+        let outputs = self.output.iter().map(|path| Output::new(path, &self.force)).collect::<Result<Vec<_>, _>>()?;
         let nodes = program.graph().outputs().to_vec();
-        if nodes.len() != outputs.len() {
+        if query.is_none() && nodes.len() != outputs.len() {
             let (found, needed) = (count(outputs.len(), "file"), count(nodes.len(), "file"));
             return Err(Failure::Unsuitable { what: "--output", found, needed });
         }
         let client = read_client(program, &self.key, console)?;
         let reply: Parcel<Outputs> = console.inputs().read(&(), &self.input, &takes::FUNCTION_RESULTS)?;
-        let Outcome { values, bounds, integers } = client.decrypt_parcel(&reply).map_err(Failure::file(&self.input))?;
+        let outcome = client.decrypt_parcel(&reply).map_err(Failure::file(&self.input))?;
+        let report = |error_bounds: Vec<f64>| {
+            let bytes = outputs.iter().map(|output| size(output.path())).collect::<Result<Vec<_>, _>>()?;
+            console.report(&FilesReport { files: self.output.clone(), bytes, error_bounds: Some(error_bounds) })
+        };
+        if let Some(query) = query {
+            question::write(&query, &outcome, &outputs[0])?;
+            return report(vec![0.0]);
+        }
+        let Outcome { values, bounds, integers } = outcome;
         let results = outputs.iter().zip(&styles).zip(nodes).zip(values.iter().zip(&integers).zip(&bounds));
         for (((output, style), at), ((values, integers), &bound)) in results {
             let [_, columns] = table_of(&client.program().graph().node(at).shape);
@@ -398,7 +398,6 @@ impl Decrypt {
             let decrypted = Decrypted { row_names: None, column_names: &column_names, values };
             format::write(output, Access::Owner, &decrypted, style)?;
         }
-        let bytes = outputs.iter().map(|output| size(output.path())).collect::<Result<Vec<_>, _>>()?;
-        console.report(&FilesReport { files: self.output.clone(), bytes, error_bounds: Some(bounds) })
+        report(bounds)
     }
 }

@@ -43,36 +43,53 @@ pub(super) fn columns(
     dialect: &Dialect<'_>,
     is_text: &dyn Fn(&str) -> Option<bool>,
 ) -> Result<Vec<(String, Cells)>, Failure> {
-    let mut fields: Vec<Vec<String>> = Vec::new();
-    let mut wrong: Vec<Option<Failure>> = Vec::new();
-    let read = each_field(path, bytes, dialect, &mut |field| {
-        if field.at == fields.len() {
-            fields.push(Vec::new());
-            wrong.push(None);
+    // A field of one character and its separator become a text of its own and a number.
+    memory::ask(bytes.len().saturating_mul(32)).map_err(noren::Error::from)?;
+    let mut columns: Vec<Mixed> = Vec::new();
+    let Sizes { names, .. } = each_field(path, bytes, dialect, &mut |field| {
+        if field.at == columns.len() {
+            columns.push(Mixed::new(field.name.and_then(is_text)));
         }
         if is_missing(field.text) {
             return Err(Failure::input(path, field.place(), shown(field.text), dialect.missing_refused()));
         }
-        if wrong[field.at].is_none()
-            && let Err(needed) = number(field.text, dialect)
-        {
-            wrong[field.at] = Some(Failure::input(path, field.place(), shown(field.text), needed));
+        let column = &mut columns[field.at];
+        if let Some(numbers) = &mut column.numbers {
+            match number(field.text, dialect) {
+                Ok((x, _)) => numbers.push(x),
+                Err(needed) if column.texts.is_none() => {
+                    return Err(Failure::input(path, field.place(), shown(field.text), needed));
+                }
+                Err(_) => column.numbers = None,
+            }
         }
-        fields[field.at].push(field.text.to_owned());
+        if let Some(texts) = &mut column.texts {
+            texts.push(field.text.to_owned());
+        }
         Ok(())
     })?;
-    let column = |((name, fields), wrong): ((String, Vec<String>), Option<Failure>)| {
-        let cells = match (is_text(&name), wrong) {
-            (Some(true), _) | (None, Some(_)) => Cells::Texts(fields),
-            (Some(false), Some(wrong)) => return Err(wrong),
-            (_, None) => {
-                let x = |field: &String| number(field, dialect).map_or(f64::NAN, |(x, _)| x);
-                Cells::Numbers(fields.iter().map(x).collect())
-            }
-        };
-        Ok((name, cells))
-    };
-    read.names.into_iter().zip(fields).zip(wrong).map(column).collect()
+    Ok(names.into_iter().zip(columns.into_iter().map(Mixed::cells)).collect())
+}
+
+/// A column while it is read: its numbers, as long as all fields are such, and its texts, unless it is one of numbers.
+struct Mixed {
+    numbers: Option<Vec<f64>>,
+    texts: Option<Vec<String>>,
+}
+
+impl Mixed {
+    /// A column of texts, of numbers, or of either.
+    fn new(is_text: Option<bool>) -> Self {
+        let (numbers, texts) = (is_text != Some(true), is_text != Some(false));
+        Self { numbers: numbers.then(Vec::new), texts: texts.then(Vec::new) }
+    }
+
+    fn cells(self) -> Cells {
+        match (self.numbers, self.texts) {
+            (Some(numbers), _) => Cells::Numbers(numbers),
+            (None, texts) => Cells::Texts(texts.unwrap_or_default()),
+        }
+    }
 }
 
 /// A field of a table.
