@@ -381,17 +381,22 @@ def _vectors(program: Program, arguments: Sequence[Any]) -> list[NDArray[np.floa
             raise EncodingError(f"input {name!r} has shape {array.shape}, {tuple(shape)} was compiled")
         if array.dtype.kind not in ELEMENTS:
             raise EncodingError(f"input {name!r} is of type {array.dtype}, numbers were compiled")
-        if np.ma.is_masked(argument):
-            raise EncodingError(
-                f"input {name!r} has masked values, and what the mask hides would be encrypted: fill them, such as by "
-                "x.filled(0)"
-            )
-        if (inexact := first_inexact(array)) is not None:
-            raise EncodingError(f"input {name!r} has the integer {inexact}: integers of at most 2^53 are needed")
+        check_numbers(f"input {name!r}", argument)
         if element != "real" and array.dtype.kind == "f" and (array != np.round(array)).any():
             raise EncodingError(f"input {name!r} has fractions, integers were compiled")
         vectors.append(np.ascontiguousarray(array, dtype=np.float64).ravel())
     return vectors
+
+
+def check_numbers(what: str, values: Any) -> None:
+    """Refuse values that would not be encrypted as they are: masked ones, and integers that float64 does not hold."""
+    if np.ma.is_masked(values):
+        raise EncodingError(
+            f"{what} has masked values, and what the mask hides would be encrypted: fill them, such as by x.filled(0)"
+        )
+    array = np.asarray(values)
+    if array.dtype.kind in ELEMENTS and (inexact := first_inexact(array)) is not None:
+        raise EncodingError(f"{what} has the integer {inexact}: integers of at most 2^53 are needed")
 
 
 def _results(

@@ -33,10 +33,11 @@ from numpy.typing import ArrayLike, NDArray
 from noren import compiler
 from noren._affine import Affine
 from noren._estimators import Lowered, lower, transformed
+from noren._halves import Halves, Owner
 from noren._noren import EncodingError, RangeError
 from noren._noren.compiler import Program
 from noren._signature import graph_of
-from noren.compiler import Compiled, Explanation, Input, Server, ServerKeys
+from noren.compiler import Compiled, Input
 
 __all__ = ["Agreement", "Client", "Model", "compile", "load"]
 
@@ -324,13 +325,13 @@ def _agreement(model: Any, compiled: Compiled, encoding: Encoding, X: Any) -> Ag
     return Agreement(count, float((found == expected).mean()), largest)
 
 
-class Model:
+class Model(Halves):
     """A compiled model: two halves, and what is known of it before it runs."""
 
     def __init__(self, compiled: Compiled, encoding: Encoding, agreement: Agreement) -> None:
         """Wrap a compiled function, and what the owner does in clear."""
-        self.compiled, self._encoding = compiled, encoding
-        self.agreement = agreement
+        super().__init__(compiled)
+        self._encoding, self.agreement = encoding, agreement
         self._client: Client | None = None
 
     @property
@@ -340,31 +341,9 @@ class Model:
         return self._client
 
     @property
-    def server(self) -> Server:
-        """The half that computes, on the bytes of requests."""
-        return self.compiled.server
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file, as a whole or not at all; an old file is replaced.
-
-        It is public, as the model is: it holds what the server computes, with its numbers, and the ranges of features.
-        A server needs `noren.compiler.Server.load` of the same file, an owner of rows `load` with the estimator.
-        """
-        self.compiled.save(path)
-
-    @property
-    def scheme(self) -> str:
-        """The scheme, as in `noren.compile`."""
-        return self.compiled.scheme
-
-    @property
     def methods(self) -> tuple[str, ...]:
         """The methods of the model that are answered."""
         return tuple(self._encoding.lowered.answers)
-
-    def explain(self) -> Explanation:
-        """Return what the server does step by step, with predicted errors, time and memory."""
-        return self.compiled.explain()
 
     def _simulated(self, method: str, X: Any, seed: bytes | None = None) -> Any:
         """Return the answers of a method in clear, with the noise that the scheme would add."""
@@ -403,16 +382,13 @@ class Model:
         return f"Model(scheme={self.scheme!r}, rows={self._encoding.rows}, methods={self.methods})"
 
 
-class Client:
+class Client(Owner):
     """The half of a compiled model that has the secret key."""
 
     def __init__(self, compiled: Compiled, encoding: Encoding) -> None:
         """Wrap a compiled function, and what the owner does in clear."""
-        self._half, self._encoding = compiled.client, encoding
-
-    def keygen(self, *, seed: bytes | None = None) -> ServerKeys:
-        """Make a secret key, unless there is one, and return the keys of the server; nothing in them decrypts."""
-        return self._half.keygen(seed=seed)
+        super().__init__(compiled.client)
+        self._encoding = encoding
 
     def encrypt(self, X: ArrayLike, *, seed: bytes | None = None) -> bytes:
         """Encrypt rows, up to as many as a request has.
@@ -421,14 +397,6 @@ class Client:
         `noren.EncodingError` for too many rows and for other features.
         """
         return self._half.encrypt(self._encoding.filled(X), seed=seed)
-
-    def save_secret(self, path: str | os.PathLike[str], *, force: bool = False, passphrase: str | None = None) -> None:
-        """Write the secret key to a file of mode 0600, encrypted if there is a passphrase."""
-        self._half.save_secret(path, force=force, passphrase=passphrase)
-
-    def load_secret(self, path: str | os.PathLike[str], *, passphrase: str | None = None) -> None:
-        """Read the secret key from a file. Raises `noren.Error` for other files and for keys of other parameters."""
-        self._half.load_secret(path, passphrase=passphrase)
 
     def _decrypted(self, method: str, reply: bytes, rows: int | None) -> Any:
         count = self._encoding.rows if rows is None else rows

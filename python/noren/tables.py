@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from noren import compiler
+from noren._halves import Halves, Owner
 from noren._noren import EncodingError
 from noren._noren import tables as _tables
 from noren._signature import ELEMENTS
-from noren._trace import first_inexact
-from noren.compiler import Compiled, Explanation, Server, ServerKeys
+from noren.compiler import Compiled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,11 +154,8 @@ def _cells(table: Table) -> dict[str, Any]:
         column = np.asarray(values)
         if column.ndim != 1:
             raise EncodingError(f"column {name!r} is of shape {column.shape}: a vector is needed")
-        if np.ma.is_masked(values):
-            raise EncodingError(f"column {name!r} has masked values: fill them, or leave their rows out")
+        compiler.check_numbers(f"column {name!r}", values)
         if column.dtype.kind in ELEMENTS:
-            if (inexact := first_inexact(column)) is not None:
-                raise EncodingError(f"column {name!r} has the integer {inexact}: integers of at most 2^53 are needed")
             cells[name] = np.ascontiguousarray(column, dtype=np.float64)
             continue
         for row, text in enumerate(column):
@@ -170,13 +167,13 @@ def _cells(table: Table) -> dict[str, Any]:
     return cells
 
 
-class Query:
+class Query(Halves):
     """A compiled question: two halves, and what is known of it before it runs."""
 
     def __init__(self, query: _tables.Query, machine: str | os.PathLike[str] | None = None) -> None:
         """Wrap a question, and the file of the server's machine."""
+        super().__init__(Compiled(query.program, machine=machine))
         self._query = query
-        self.compiled = Compiled(query.program, machine=machine)
         self._client: Client | None = None
 
     @property
@@ -185,31 +182,10 @@ class Query:
         self._client = self._client or Client(self._query, self.compiled.client)
         return self._client
 
-    @property
-    def server(self) -> Server:
-        """The half that computes, on the bytes of requests."""
-        return self.compiled.server
-
-    @property
-    def scheme(self) -> str:
-        """The scheme, as in `noren.compile`."""
-        return self.compiled.scheme
-
-    def explain(self) -> Explanation:
-        """Return what the server does step by step, with predicted time and memory."""
-        return self.compiled.explain()
-
     def simulate(self, table: Table) -> Answer:
         """Return the answer in clear, by the function that the server evaluates."""
         values, _, _ = self._query.program.simulate(self._query.inputs(_cells(table)))
         return Answer(*self._query.answer(values))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the question and its program to a file, as a whole or not at all; an old file is replaced.
-
-        It is public. A server needs `noren.compiler.Server.load` of the same file.
-        """
-        self.compiled.save(path)
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, min_security: int = 128) -> Query:
@@ -226,16 +202,13 @@ class Query:
         return f"Query(scheme={self.scheme!r}, rows={schema['rows']}, columns={names})"
 
 
-class Client:
+class Client(Owner):
     """The half of a compiled question that has the secret key."""
 
     def __init__(self, query: _tables.Query, half: compiler.Client) -> None:
         """Wrap a question, and the client of its program."""
-        self._query, self._half = query, half
-
-    def keygen(self, *, seed: bytes | None = None) -> ServerKeys:
-        """Make a secret key, unless there is one, and return the keys of the server; nothing in them decrypts."""
-        return self._half.keygen(seed=seed)
+        super().__init__(half)
+        self._query = query
 
     def encrypt(self, table: Table, *, seed: bytes | None = None) -> bytes:
         """Encrypt the columns that are asked for, of up to as many rows as were compiled.
@@ -253,14 +226,6 @@ class Client:
         """
         values, _, _ = self._query.program.decrypt(self._half.secret, reply)
         return Answer(*self._query.answer(values))
-
-    def save_secret(self, path: str | os.PathLike[str], *, force: bool = False, passphrase: str | None = None) -> None:
-        """Write the secret key to a file of mode 0600, encrypted if there is a passphrase."""
-        self._half.save_secret(path, force=force, passphrase=passphrase)
-
-    def load_secret(self, path: str | os.PathLike[str], *, passphrase: str | None = None) -> None:
-        """Read the secret key from a file. Raises `noren.Error` for other files and for keys of other parameters."""
-        self._half.load_secret(path, passphrase=passphrase)
 
     @staticmethod
     def load(

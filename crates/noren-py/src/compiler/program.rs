@@ -149,7 +149,7 @@ impl PyProgram {
         Ok(Self(self.0.with_interface(interface)))
     }
 
-    /// What `with_interface` was given, as JSON; None of a program without.
+    /// The interface of `with_interface`, as JSON; None of a program without one.
     #[getter]
     fn interface(&self) -> Option<String> {
         self.0.interface().map(ToString::to_string)
