@@ -1,6 +1,7 @@
 //! Operations on ciphertexts.
 
 mod dimensions;
+pub(crate) mod expansion;
 mod levels;
 mod matrices;
 mod products;

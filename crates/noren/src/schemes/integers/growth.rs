@@ -37,7 +37,7 @@ pub(super) struct Alignment {
 
 /// A sum of products of ciphertexts that is not relinearised.
 #[derive(Debug)]
-pub(super) struct Products {
+pub(crate) struct Products {
     pub(super) limbs: usize,
     /// The factor of the first product, and whether all have it.
     pub(super) factor: u64,
@@ -151,12 +151,12 @@ impl<'a, S: Scheme> Growth<'a, S> {
     }
 
     /// With a plaintext added.
-    pub(super) fn with_addend(&self, a: State) -> State {
+    pub(crate) fn with_addend(&self, a: State) -> State {
         State { noise: a.noise.with(&self.laws().plain_rounding(a.limbs)), ..a }
     }
 
     /// The sum of products of these operands, at least one product, at the fewest of their limbs.
-    pub(super) fn products(&self, pairs: impl Iterator<Item = [State; 2]> + Clone) -> Products {
+    pub(crate) fn products(&self, pairs: impl Iterator<Item = [State; 2]> + Clone) -> Products {
         let limbs = pairs.clone().flatten().map(|a| a.limbs).min().unwrap_or(0);
         let mut factors = pairs.clone().map(|[a, b]| S::product_factor(self.parameters, a.factor, b.factor, limbs));
         let factor = factors.next().unwrap_or(1);
@@ -172,7 +172,7 @@ impl<'a, S: Scheme> Growth<'a, S> {
     ///
     /// # Errors
     /// [`IntegerError::NoiseExhausted`].
-    pub(super) fn relinearized(&self, sum: &Products) -> Result<State> {
+    pub(crate) fn relinearized(&self, sum: &Products) -> Result<State> {
         let (noise, limbs) = relinearized::<S>(self.laws(), &sum.noise, sum.limbs);
         self.check("a product", &noise)?;
         Ok(State { limbs, factor: sum.factor, noise })
@@ -199,7 +199,7 @@ impl<'a, S: Scheme> Growth<'a, S> {
     ///
     /// # Errors
     /// [`IntegerError::NoiseExhausted`].
-    pub(super) fn sums_of_images(&self, a: State, sums: impl Iterator<Item = (usize, usize)>) -> Result<State> {
+    pub(crate) fn sums_of_images(&self, a: State, sums: impl Iterator<Item = (usize, usize)>) -> Result<State> {
         let noise = sums.fold(a.noise, |noise, (images, switches)| {
             let sum = noise.scaled(libm::log2(1.0 + images as f64));
             match switches {
@@ -225,7 +225,7 @@ impl<'a, S: Scheme> Growth<'a, S> {
     ///
     /// # Errors
     /// [`IntegerError::NoiseExhausted`].
-    pub(super) fn sum_of_plain_products(&self, terms: &[(State, Norms)]) -> Result<State> {
+    pub(crate) fn sum_of_plain_products(&self, terms: &[(State, Norms)]) -> Result<State> {
         let noise = sum_of_plain_products(terms.iter().map(|(a, p)| (&a.noise, *p)));
         self.check("a sum of products with plaintexts", &noise)?;
         Ok(State { noise, ..terms[0].0.clone() })
