@@ -37,6 +37,8 @@ pub enum Purpose<'a> {
     SymmetricEncryption,
     /// Encryption over the torus.
     TorusEncryption,
+    /// Noise that floods that of results.
+    Flood,
 }
 
 impl Purpose<'_> {
@@ -65,6 +67,7 @@ impl Purpose<'_> {
             Self::PublicEncryption => "encryption/public".into(),
             Self::SymmetricEncryption => "encryption/symmetric".into(),
             Self::TorusEncryption => "torus/encryption".into(),
+            Self::Flood => "flood".into(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod dimensions;
 pub(crate) mod expansion;
+pub(crate) mod flooding;
 mod levels;
 mod matrices;
 mod products;

@@ -59,6 +59,7 @@ pub use encryption::{Ciphertext, Decryptor, Encryptor};
 pub use error::IntegerError;
 pub use evaluator::Evaluator;
 pub use evaluator::expansion::expansion_steps;
+pub use evaluator::flooding::Flood;
 pub use grid::RotationKeys;
 pub use key_file::KeyFile;
 pub use keys::{KeyRequest, Keys};

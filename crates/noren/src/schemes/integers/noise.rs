@@ -319,6 +319,11 @@ impl Laws {
         a.times(b, self.n).scaled(self.log2_q[limbs] + 0.5)
     }
 
+    /// Noise that is uniform from `-2^bits` to `2^bits`, in units of coefficients at `limbs` limbs.
+    pub(crate) fn uniform(&self, bits: f64, limbs: usize) -> Noise {
+        self.of_error(1, libm::exp2(2.0 * bits) / 3.0, limbs)
+    }
+
     /// Noise of an error of this variance in units of coefficients, at `limbs` limbs.
     fn of_error(&self, degree: usize, variance: f64, limbs: usize) -> Noise {
         Noise::of(degree, 2.0 * (self.log2_t - self.log2_q[limbs]) + libm::log2(variance))
