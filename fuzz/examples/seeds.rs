@@ -17,6 +17,7 @@ use noren::programs::TableLayout;
 use noren::programs::columns::{Column, Columns, Element};
 use noren::programs::{IntegerLayout, IntegerTable};
 use noren::radix::{Integer, Integers};
+use noren::retrieval::{self, Rows, intersection};
 use noren::switching;
 use noren::tables::{self, Query, Schema, Values};
 use noren::{bfv, bgv, tfhe};
@@ -284,7 +285,20 @@ fn write_compiled() -> Result<()> {
     put("compiler_graph", "several", graph.to_json().as_bytes())?;
     let message = Parcel::<Inputs>::new([7; 32], vec![vec![1, 2, 3], vec![]]);
     put("compiler_message", "two", &message.to_bytes(&(), Form::Packed))?;
+    write_descriptions()?;
     write_programs()
+}
+
+/// Descriptions of tables of another.
+fn write_descriptions() -> Result<()> {
+    let rows: [(&[u8], &[u8]); 2] = [(b"a", b"a row"), (b"b", b"another")];
+    for (name, rows) in [("numbers", Rows::Numbered(&[b"a row", b"a row"])), ("keywords", Rows::Named(&rows))] {
+        let database = retrieval::Database::new(rows, Security::None)?;
+        put("retrieval_description", name, &database.plan().to_bytes())?;
+    }
+    let options = intersection::Options { asked: 5, security: Security::None, ..intersection::Options::default() };
+    let database = intersection::Database::new(Rows::Named(&rows), &options, &Seed::from_bytes([1; 32]))?;
+    Ok(put("intersection_description", "rows", &database.plan().to_bytes())?)
 }
 
 /// Compiled functions of each scheme.

@@ -1,9 +1,11 @@
-//! Bytes as what travels between the halves of a compiled function.
+//! Bytes as what travels between halves: of a compiled function, of a retrieval, of an intersection.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use noren::backends::{Inputs, KeysOfServer, Outputs, Parcel, Purpose, Secrets};
+use noren::backends::{
+    Inputs, IntersectionReplies, IntersectionRequests, KeysOfServer, Outputs, Parcel, Purpose, Replies, Requests, Secrets,
+};
 use noren::wire::{Form, Object};
 
 fn read<P: Purpose>(bytes: &[u8]) {
@@ -19,4 +21,8 @@ fuzz_target!(|bytes: &[u8]| {
     read::<Outputs>(bytes);
     read::<KeysOfServer>(bytes);
     read::<Secrets>(bytes);
+    read::<Requests>(bytes);
+    read::<Replies>(bytes);
+    read::<IntersectionRequests>(bytes);
+    read::<IntersectionReplies>(bytes);
 });

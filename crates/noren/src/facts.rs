@@ -16,6 +16,7 @@ use crate::bootstrapping::{self, BootstrapKeyFile, Contents};
 use crate::compiler::{Program, Summary};
 use crate::lookup::{Lookup, LookupKeyFile, LookupOutline};
 use crate::programs::{IntegerLayout, Layout, columns, wire};
+use crate::retrieval;
 use crate::schemes::summary::CiphertextSummary;
 use crate::schemes::{bfv, bgv, ckks, tfhe};
 use crate::switching;
@@ -85,7 +86,7 @@ pub struct KeyFacts {
 type Describe = fn(&mut Reader<'_>) -> Result<Facts>;
 
 /// The facts of each kind. Headers of other kinds say what there is to say without parameters.
-const DESCRIPTIONS: [(Kind, Describe); 37] = [
+const DESCRIPTIONS: [(Kind, Describe); 43] = [
     (Kind::CKKS_PARAMETERS, |reader| parameters(reader, Ckks)),
     (Kind::CKKS_SECRET_KEY, |reader| Ok(secret(ckks::KeyFile::read(&(), reader)?, Ckks))),
     (Kind::CKKS_PUBLIC_KEY, |reader| parameters(reader, Ckks)),
@@ -129,6 +130,12 @@ const DESCRIPTIONS: [(Kind, Describe); 37] = [
     (Kind::FUNCTION_OUTPUTS, contents),
     (Kind::FUNCTION_SERVER_KEYS, contents),
     (Kind::FUNCTION_SECRET_KEYS, contents),
+    (Kind::RETRIEVAL, retrieval),
+    (Kind::RETRIEVAL_REQUESTS, contents),
+    (Kind::RETRIEVAL_REPLIES, contents),
+    (Kind::INTERSECTION, intersection),
+    (Kind::INTERSECTION_REQUESTS, contents),
+    (Kind::INTERSECTION_REPLIES, contents),
 ];
 
 impl Facts {
@@ -207,6 +214,18 @@ fn table((layout, ciphertexts): (Option<Value>, Option<CiphertextSummary>)) -> F
 
 fn function(reader: &mut Reader<'_>) -> Result<Facts> {
     Ok(Facts { compiled: Some(Program::of(&Parcel::read(&(), reader)?)?.summary()), ..Facts::default() })
+}
+
+fn retrieval(reader: &mut Reader<'_>) -> Result<Facts> {
+    let plan = retrieval::Plan::read(&Parcel::read(&(), reader)?)?;
+    let (parameters, layout) = (vec![Integers(plan.parameters().clone())], Some(plan.to_json()));
+    Ok(Facts { parameters, layout, ..Facts::default() })
+}
+
+fn intersection(reader: &mut Reader<'_>) -> Result<Facts> {
+    let plan = retrieval::intersection::Plan::read(&Parcel::read(&(), reader)?)?;
+    let (parameters, layout) = (vec![Integers(plan.parameters().clone())], Some(plan.to_json()));
+    Ok(Facts { parameters, layout, ..Facts::default() })
 }
 
 fn contents(reader: &mut Reader<'_>) -> Result<Facts> {

@@ -11,7 +11,9 @@
 //! - [`programs`]: whole computations on tables, as the command-line tool runs them;
 //! - [`advisor`]: which scheme and parameters suit a computation, and what they cost;
 //! - [`backends`]: every way to compute a function of arrays, with one trait for all;
-//! - [`compiler`]: functions of arrays, from a graph of operations to a client half and a server half.
+//! - [`compiler`]: functions of arrays, from a graph of operations to a client half and a server half;
+//! - [`tables`]: questions on encrypted tables, in words of SQL;
+//! - [`retrieval`]: a row of a table in clear, without telling which.
 //!
 //! The layers below are `noren-rlwe` (samples and keys), `noren-ring` (polynomials) and `noren-math` (numbers).
 //!
@@ -62,6 +64,7 @@ mod lowering;
 mod pages;
 pub mod programs;
 pub mod radix;
+pub mod retrieval;
 pub mod schemes;
 pub mod switching;
 pub mod tables;

@@ -42,7 +42,7 @@ macro_rules! kinds {
 ///
 /// The kinds of this library are in one table, of all layers, so that a number is never given twice. The blocks of 256
 /// below `0x8000` belong to: 0 samples and keys, 1 CKKS, 2 programs, 3 bootstrapping, 4 exact integers, 5 lookups, 6
-/// TFHE, 7 switching between CKKS and TFHE, 8 compiled functions. From `0x8000` on they are free: for schemes in other crates ([`Kind::elsewhere`]).
+/// TFHE, 7 switching between CKKS and TFHE, 8 compiled functions, 9 retrieval and intersection. From `0x8000` on they are free: for schemes in other crates ([`Kind::elsewhere`]).
 ///
 /// ```
 /// use noren_rlwe::wire::kind::Kind;
@@ -172,6 +172,18 @@ kinds! {
     FUNCTION_SERVER_KEYS = 0x0804, "server keys of a compiled function", since 2;
     /// Several secret keys of a compiled function.
     FUNCTION_SECRET_KEYS = 0x0805, "secret keys of a compiled function", since 2;
+    /// What both halves of a private retrieval know.
+    RETRIEVAL = 0x0901, "description of a table for private retrieval", since 2;
+    /// Encrypted requests of a private retrieval.
+    RETRIEVAL_REQUESTS = 0x0902, "requests of a private retrieval", since 2;
+    /// Encrypted replies of a private retrieval.
+    RETRIEVAL_REPLIES = 0x0903, "replies of a private retrieval", since 2;
+    /// What both halves of a private set intersection know.
+    INTERSECTION = 0x0904, "description of a table for private set intersection", since 2;
+    /// Encrypted keywords of a private set intersection.
+    INTERSECTION_REQUESTS = 0x0905, "request of a private set intersection", since 2;
+    /// The encrypted reply of a private set intersection.
+    INTERSECTION_REPLIES = 0x0906, "reply of a private set intersection", since 2;
 }
 
 /// The first number of kinds that are defined in other crates.

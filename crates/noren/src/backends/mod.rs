@@ -50,7 +50,10 @@ pub use backend::{Backend, Bounds, Decisions, Modulus, Outcome, Outline, Plan, R
 pub use calibrate::calibrate;
 pub use keys::{Key, Part, PartKind, SecretKey, ServerKeys, part};
 pub use options::Options;
-pub use parcel::{Content, Function, Inputs, KeysOfServer, Outputs, Parcel, Purpose, Secrets};
+pub use parcel::{
+    Content, Function, Inputs, Intersection, IntersectionReplies, IntersectionRequests, KeysOfServer, Outputs, Parcel,
+    Purpose, Replies, Requests, Retrieval, Secrets,
+};
 pub use scheme::Scheme;
 pub use table::Backends;
 pub use tfhe::TorusDraft;

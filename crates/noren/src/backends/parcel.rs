@@ -45,6 +45,18 @@ purposes! {
     KeysOfServer = FUNCTION_SERVER_KEYS;
     /// The objects that a secret key consists of, where there are several.
     Secrets = FUNCTION_SECRET_KEYS;
+    /// What both halves of a private retrieval know: JSON, and parameters. The fingerprint is a digest of both.
+    Retrieval = RETRIEVAL;
+    /// Encrypted requests of a private retrieval; the fingerprint is that of its description, as of the replies.
+    Requests = RETRIEVAL_REQUESTS;
+    /// Encrypted replies of a private retrieval, one for each request.
+    Replies = RETRIEVAL_REPLIES;
+    /// What both halves of a private set intersection know, as of a private retrieval.
+    Intersection = INTERSECTION;
+    /// Encrypted keywords of a private set intersection.
+    IntersectionRequests = INTERSECTION_REQUESTS;
+    /// The encrypted reply of a private set intersection.
+    IntersectionReplies = INTERSECTION_REPLIES;
 }
 
 /// Items of bytes, such as containers of ciphertexts, for one purpose, of what a fingerprint names.

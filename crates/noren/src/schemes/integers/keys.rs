@@ -4,7 +4,7 @@ use noren_math::random::Seed;
 use noren_rlwe::error::Result;
 use noren_rlwe::key_request::KeyRequest as RlweRequest;
 use noren_rlwe::keygen::KeyGenerator;
-use noren_rlwe::keys::{EvaluationKeys, SecretKey};
+use noren_rlwe::keys::{EvaluationKeys, PublicKey, SecretKey};
 
 use crate::schemes::integers::context::Context;
 use crate::schemes::integers::encryption::check_limbs;
@@ -56,6 +56,14 @@ impl Context {
     ) -> Result<Keys> {
         let wanted = self.automorphisms_of(request)?;
         KeyGenerator::new(self.rlwe(), seed).keys(&wanted, progress)
+    }
+
+    /// Makes a public key of a secret that there is. The seed: see [`Context::evaluation_keys`].
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) for a secret of other parameters.
+    pub fn public_key(&self, secret: &SecretKey, seed: Seed) -> Result<PublicKey> {
+        KeyGenerator::new(self.rlwe(), seed).public(secret)
     }
 
     /// Makes the evaluation keys of a request for a secret that there is; `progress` as in

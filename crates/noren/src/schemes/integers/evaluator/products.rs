@@ -99,6 +99,14 @@ impl<S: Scheme> Evaluator<S> {
     /// # Errors
     /// As [`Evaluator::mul_plain`]; [`Error::Length`] for an empty sum.
     pub fn dot_plain(&self, pairs: &[(&Ciphertext<S>, &Plaintext)]) -> Result<Ciphertext<S>> {
+        self.settled(self.sum_of_plain_products(pairs)?)
+    }
+
+    /// As [`Evaluator::dot_plain`], at the limbs that the ciphertexts have, which do not tell how large the plaintexts are.
+    ///
+    /// # Errors
+    /// As [`Evaluator::dot_plain`].
+    pub(crate) fn sum_of_plain_products(&self, pairs: &[(&Ciphertext<S>, &Plaintext)]) -> Result<Ciphertext<S>> {
         let &(operand, _) = first("products of a sum", pairs)?;
         let (limbs, factor) = self.common(pairs.iter().map(|&(a, _)| a))?;
         let alike = |a: &Ciphertext<S>| Some(a.factor) == factor && a.degree() == operand.degree();
@@ -118,7 +126,7 @@ impl<S: Scheme> Evaluator<S> {
             ring.inner_product(&pairs)
         };
         let inner = rlwe::Ciphertext::new((0..=operand.degree()).map(part).collect(), operand.key_id());
-        self.settled(self.result(inner, state, content))
+        Ok(self.result(inner, state, content))
     }
 
     /// `sum a_k b_k` as three parts, whatever the factors of the products.
