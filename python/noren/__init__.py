@@ -9,6 +9,8 @@
 - `noren.advise`, `noren.advisor`: which scheme and parameters suit a computation, and what they cost;
 - `noren.compile`, `noren.Input`: functions of numpy, compiled to a client half and a server half;
 - `noren.ml`: fitted models of scikit-learn, compiled by one call;
+- `noren.tables`: questions on encrypted tables, in words of SQL;
+- `noren.retrieval`, `noren.intersection`: rows of a table of another, by numbers and keywords that stay encrypted;
 - `noren.cluster`: programs on several cores or machines, over Ray, which the extra `noren[cluster]` brings;
 - `noren.sign`, `noren.verify`, `noren.SigningKey`, `noren.Signer`: files that say who made them;
 - `noren.PicklableSecret`: a secret key that is pickled on purpose;
@@ -19,7 +21,21 @@
 The command-line tool `noren` comes with this package. What it does is in `noren --help`.
 """
 
-from noren import advisor, bfv, bgv, bootstrapping, ckks, compiler, ml, programs, switching, tables, tfhe
+from noren import (
+    advisor,
+    bfv,
+    bgv,
+    bootstrapping,
+    ckks,
+    compiler,
+    intersection,
+    ml,
+    programs,
+    retrieval,
+    switching,
+    tables,
+    tfhe,
+)
 from noren._noren import (
     EncodingError,
     Error,
@@ -70,9 +86,11 @@ __all__ = [
     "ckks",
     "compile",
     "compiler",
+    "intersection",
     "ml",
     "programs",
     "progress",
+    "retrieval",
     "sign",
     "switching",
     "tables",

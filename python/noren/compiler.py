@@ -32,7 +32,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noren import _explain, _files, _signature
-from noren._noren import EncodingError, Error, bootstrapping, ckks, integers, switching, tfhe
+from noren._keyholder import KeyHolder, opened
+from noren._noren import EncodingError, bootstrapping, ckks, integers, switching, tfhe
 from noren._noren.compiler import Graph, Program, Running, SecretKey, ServerKeys
 from noren._signature import ELEMENTS, graph_of
 from noren._trace import Traced, TraceError, first_inexact
@@ -210,32 +211,13 @@ class Compiled:
         return f"Compiled(scheme={self.scheme!r}, parameters={self.parameters!r})"
 
 
-class Client:
+class Client(KeyHolder):
     """The half of a compiled function that has the secret key."""
 
     def __init__(self, program: Program, secret: SecretKey | None = None) -> None:
         """Wrap a program and a secret key; `keygen` makes one where there is none."""
-        self._program, self._secret = program, secret
-
-    @property
-    def secret(self) -> SecretKey:
-        """The secret key. Raises `noren.Error` before `keygen`."""
-        if self._secret is None:
-            raise Error("this client has no secret key yet: call keygen, or load one with Client.load")
-        return self._secret
-
-    def _made(self, seed: bytes | None) -> SecretKey:
-        self._secret = self._secret or self._program.make_secret(seed=seed)
-        return self._secret
-
-    def keygen(self, *, seed: bytes | None = None) -> ServerKeys:
-        """Make a secret key, unless there is one, and return the keys of the server; nothing in them decrypts.
-
-        They are saved with ``keys.save(path)``, or sent as ``bytes(keys)``.
-
-        seed: 32 secret bytes from which all keys follow; None draws them from the operating system.
-        """
-        return self._program.make_server_keys(self._made(seed), seed=seed)
+        super().__init__(program, secret)
+        self._program = program
 
     def keygen_file(
         self, path: str | os.PathLike[str], *, seed: bytes | None = None, progress: Any = None, force: bool = False
@@ -276,14 +258,6 @@ class Client:
         found = self._program.decrypt(self.secret, reply, flags=flags)
         return _results(self._program, *found, bound=bound, flags=flags)
 
-    def save_secret(self, path: str | os.PathLike[str], *, force: bool = False, passphrase: str | None = None) -> None:
-        """Write the secret key to a file of mode 0600, encrypted if there is a passphrase."""
-        self.secret.save(path, force=force, passphrase=passphrase)
-
-    def load_secret(self, path: str | os.PathLike[str], *, passphrase: str | None = None) -> None:
-        """Read the secret key from a file. Raises `noren.Error` for other files and for keys of other parameters."""
-        self._secret = self._program.load_secret(path, passphrase=passphrase)
-
     @staticmethod
     def load(
         program: str | os.PathLike[str],
@@ -321,17 +295,8 @@ class Server:
         if self._last is None or not (last is source or (isinstance(source, tuple) and last == source)):
             # Memory for the keys of one client is enough.
             self._last = None
-            self._last = (source, self._program.server(self._opened(keys)))
+            self._last = (source, self._program.server(opened(self._program, keys)))
         return self._last[1].run(request)
-
-    def _opened(self, keys: Any) -> ServerKeys:
-        if isinstance(keys, ServerKeys):
-            return keys
-        if isinstance(keys, bytes):
-            return self._program.server_keys(keys)
-        if isinstance(keys, str | os.PathLike):
-            return self._program.load_server_keys(keys)
-        raise TypeError(f"keys are what Client.keygen returned, its bytes or a path, not {type(keys).__name__}")
 
     @staticmethod
     def load(program: str | os.PathLike[str], *, min_security: int = 128) -> Server:

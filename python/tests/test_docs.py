@@ -13,7 +13,20 @@ from typing import Any
 
 import pytest
 
-from noren import _noren, bfv, bgv, bootstrapping, ckks, compiler, programs, switching, tables, tfhe
+from noren import (
+    _noren,
+    bfv,
+    bgv,
+    bootstrapping,
+    ckks,
+    compiler,
+    intersection,
+    programs,
+    retrieval,
+    switching,
+    tables,
+    tfhe,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -67,7 +80,7 @@ def test_bgv_and_bfv_have_the_same_names() -> None:
 
 EXAMPLES = {
     **{name: text for name, thing in documented().items() if ">>>" in (text := inspect.getdoc(thing) or "")},
-    **{module.__name__: module.__doc__ or "" for module in (*PUBLIC, compiler, tables)},
+    **{module.__name__: module.__doc__ or "" for module in (*PUBLIC, compiler, intersection, retrieval, tables)},
     "Lookup": bfv.Lookup.__doc__ or "",
 }
 

@@ -16,7 +16,20 @@ import pytest
 from conftest import World
 
 import noren
-from noren import _noren, advisor, bfv, bgv, bootstrapping, ckks, programs, switching, tables, tfhe
+from noren import (
+    _noren,
+    advisor,
+    bfv,
+    bgv,
+    bootstrapping,
+    ckks,
+    intersection,
+    programs,
+    retrieval,
+    switching,
+    tables,
+    tfhe,
+)
 from noren._noren import compiler
 
 STUBS = Path(_noren.__file__).parent / "_noren"
@@ -219,6 +232,12 @@ INNER = {
     "advisor.calibrate_to",
     "compiler.Graph.finish",
     "compiler.Program.compile",
+    "intersection.Database.__new__",
+    "intersection.Plan.from_bytes",
+    "retrieval.Database.__new__",
+    "retrieval.Plan.decrypt",
+    "retrieval.Plan.encrypt",
+    "retrieval.Plan.from_bytes",
     "tables.Query.compile",
     "tables.schema_of",
 }
@@ -270,6 +289,13 @@ def test_functions_in_python_refuse_them_too(tmp_path: Path) -> None:
         lambda n: tables.compile("count(*)", {"x": [1]}, rows=n),
         lambda n: tables.compile("count(*)", {"x": tables.Integers(0, 1)}, rows=n),
         lambda n: tables.compile("count(*)", {"x": [1]}, security=n),  # type: ignore[arg-type]
+        lambda n: retrieval.Database([b"a"], security=n),  # type: ignore[arg-type]
+        lambda n: retrieval.Client(b"", min_security=n),
+        lambda n: retrieval.Client(retrieval.Database([b"a"]).description).encrypt([n]),
+        lambda n: intersection.Database(["a"], asked=n),
+        lambda n: intersection.Database(["a"], asked=1, distance=n),
+        lambda n: intersection.Database(["a"], asked=1, security=n),  # type: ignore[arg-type]
+        lambda n: intersection.Client(b"", min_security=n),
         lambda n: bfv.Lookup(lambda x: x, domain=n).plan(bfv.Parameters(10, 12289, [50] * 10, [50] * 2, security=None)),
     ]
     for computation, options in ADVICE:

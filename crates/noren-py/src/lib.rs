@@ -12,6 +12,7 @@
 //! | `programs` | the classes of `noren.programs`: programs and plans; encrypted tables |
 //! | `advisor` | the functions of `noren.advisor` |
 //! | `compiler` | the classes of `noren.compiler`: graphs, and compiled functions |
+//! | `retrieval` | the classes of `noren.retrieval` and of `noren.intersection` |
 //! | `admission` | how much security files must promise |
 //! | `array` | numpy in |
 //! | `whole` | whole numbers in |
@@ -63,6 +64,7 @@ mod pickle;
 mod programs;
 mod progress;
 mod refusals;
+mod retrieval;
 mod rotations;
 mod seeds;
 mod signing;
@@ -197,6 +199,20 @@ mod module {
         use crate::compiler::keys::{PyCompiledSecret, PyCompiledServerKeys};
         #[pymodule_export]
         use crate::compiler::program::{PyProgram, PyRunning};
+    }
+
+    /// The classes of `noren.retrieval`.
+    #[pymodule]
+    mod retrieval {
+        #[pymodule_export]
+        use crate::retrieval::rows::{PyRetrievalDatabase, PyRetrievalPlan};
+    }
+
+    /// The classes of `noren.intersection`.
+    #[pymodule]
+    mod intersection {
+        #[pymodule_export]
+        use crate::retrieval::intersection::{PyIntersectionDatabase, PyIntersectionPlan};
     }
 
     /// The class of `noren.tables`.

@@ -16,7 +16,9 @@ from noren._noren import bootstrapping as bootstrapping
 from noren._noren import ckks as ckks
 from noren._noren import compiler as compiler
 from noren._noren import integers as integers
+from noren._noren import intersection as intersection
 from noren._noren import programs as programs
+from noren._noren import retrieval as retrieval
 from noren._noren import switching as switching
 from noren._noren import tables as tables
 from noren._noren import tfhe as tfhe

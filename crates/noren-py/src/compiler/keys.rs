@@ -1,17 +1,19 @@
 //! `SecretKey` and `ServerKeys` of compiled functions: the objects of their schemes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use noren::backends::PartKind;
 use noren::compiler::{Client, Program, SecretKey, ServerKeys};
 use noren::wire::Destination;
+use noren_files::encrypted;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use zeroize::Zeroizing;
 
 use crate::array::detached;
-use crate::errors::raise;
-use crate::files::{destination, save_secret_of};
+use crate::errors::{raise, raise_of_files};
+use crate::files::{checked, destination, save_secret_of};
 use crate::pickle::{SECRET_KEY, refuse_secret};
 
 /// The secret key of compiled functions with the same parameters: whoever has it reads everything.
@@ -32,6 +34,37 @@ impl PyCompiledSecret {
     pub(crate) fn client(&self, program: &Program) -> PyResult<Client> {
         Client::new(program.clone(), Arc::clone(&self.0)).map_err(raise)
     }
+}
+
+impl PyCompiledServerKeys {
+    /// The keys of these kinds in bytes.
+    pub(crate) fn of_bytes(py: Python<'_>, kinds: &[PartKind], data: &[u8]) -> PyResult<Self> {
+        detached(py, || ServerKeys::from_bytes(kinds, data)).map(Self)
+    }
+
+    /// The keys of these kinds in a file; expanded keys are mapped.
+    pub(crate) fn of_file(py: Python<'_>, kinds: &[PartKind], path: &Path) -> PyResult<Self> {
+        detached(py, || ServerKeys::open(kinds, path)).map(Self)
+    }
+}
+
+/// Reads a secret key of these kinds from a file, which may be encrypted.
+pub(crate) fn read_secret(
+    py: Python<'_>,
+    kinds: &[PartKind],
+    path: &Path,
+    passphrase: Option<String>,
+) -> PyResult<PyCompiledSecret> {
+    let passphrase = passphrase.map(checked).transpose()?;
+    let read = || -> noren_files::error::Result<SecretKey> {
+        if encrypted::is_encrypted_file(path)? {
+            let bytes = encrypted::read_bytes(path, passphrase.as_ref())?;
+            return Ok(SecretKey::from_bytes(kinds, &bytes)?);
+        }
+        Ok(SecretKey::open(kinds, path)?)
+    };
+    let key = detached(py, || Ok(read()))?.map_err(raise_of_files)?;
+    Ok(PyCompiledSecret(Arc::new(key)))
 }
 
 #[pymethods]

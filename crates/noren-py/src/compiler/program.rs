@@ -6,9 +6,8 @@ use std::sync::{Arc, PoisonError};
 use noren::Seed;
 use noren::advisor::Workload;
 use noren::backends::Backends;
-use noren::compiler::{Client, Flagged, Options, Outcome, Program, SecretKey, Server, ServerKeys};
+use noren::compiler::{Client, Flagged, Options, Outcome, Program, Server};
 use noren::graph::Operation;
-use noren_files::encrypted;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -17,10 +16,10 @@ use pyo3::types::PyBytes;
 use crate::admission::{USUAL, admit, warn};
 use crate::array::detached;
 use crate::compiler::graph::{PyGraph, element_name, vectors};
-use crate::compiler::keys::{PyCompiledSecret, PyCompiledServerKeys};
+use crate::compiler::keys::{PyCompiledSecret, PyCompiledServerKeys, read_secret};
 use crate::compiler::parameters::parameters;
-use crate::errors::{EncodingError, raise, raise_of_files};
-use crate::files::{checked, destination};
+use crate::errors::{EncodingError, raise};
+use crate::files::destination;
 use crate::machine::machine_of;
 use crate::parameters::security_of;
 use crate::progress::Heard;
@@ -202,27 +201,17 @@ impl PyProgram {
     /// Raises Error for other files, ParameterMismatchError for a key of other parameters.
     #[pyo3(signature = (path, *, passphrase = None))]
     fn load_secret(&self, py: Python<'_>, path: PathBuf, passphrase: Option<String>) -> PyResult<PyCompiledSecret> {
-        let passphrase = passphrase.map(checked).transpose()?;
-        let kinds = self.0.plan().secret_parts();
-        let read = || -> noren_files::error::Result<SecretKey> {
-            if encrypted::is_encrypted_file(&path)? {
-                let bytes = encrypted::read_bytes(&path, passphrase.as_ref())?;
-                return Ok(SecretKey::from_bytes(&kinds, &bytes)?);
-            }
-            Ok(SecretKey::open(&kinds, &path)?)
-        };
-        let key = detached(py, || Ok(read()))?.map_err(raise_of_files)?;
-        Ok(PyCompiledSecret(Arc::new(key)))
+        read_secret(py, &self.0.plan().secret_parts(), &path, passphrase)
     }
 
     /// The keys of the server in these bytes. Raises Error for others.
     fn server_keys(&self, py: Python<'_>, data: &[u8]) -> PyResult<PyCompiledServerKeys> {
-        detached(py, || ServerKeys::from_bytes(&self.0.plan().server_parts(), data)).map(PyCompiledServerKeys)
+        PyCompiledServerKeys::of_bytes(py, &self.0.plan().server_parts(), data)
     }
 
     /// Reads keys of the server from a file; expanded keys are mapped. Raises Error for other files.
     fn load_server_keys(&self, py: Python<'_>, path: PathBuf) -> PyResult<PyCompiledServerKeys> {
-        detached(py, || ServerKeys::open(&self.0.plan().server_parts(), &path)).map(PyCompiledServerKeys)
+        PyCompiledServerKeys::of_file(py, &self.0.plan().server_parts(), &path)
     }
 
     /// Makes the keys of the server for a secret key, from a seed, or from fresh randomness.
