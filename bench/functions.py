@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 import noren
+from machine import memory
 from noren import compiler
 
 TESTS = Path(__file__).parent.parent / "python" / "tests"
@@ -49,12 +50,6 @@ def arguments(case: Any, seed: int) -> list[Any]:
         return rng.uniform(given.low, given.high, given.shape)
 
     return [values(given) for given in case.inputs]
-
-
-def memory(name: str) -> int:
-    """A figure of this process from Linux, in bytes: VmRSS now, VmHWM at most since refs were cleared."""
-    status = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) << 10 for line in status if line.startswith(name))
 
 
 def serve(folder: Path, rounds: int) -> dict[str, float]:
