@@ -48,16 +48,25 @@ def lower(estimator: Any, before: Affine) -> Lowered:
 
     Raises `noren.EncodingError` for estimators that are not taken, and for those that are not fitted.
     """
-    for name in (base.__name__ for base in type(estimator).__mro__):
-        if name in _LOWERINGS:
-            try:
-                return _LOWERINGS[name](estimator, before)
-            except AttributeError as error:
-                raise EncodingError(f"{type(estimator).__name__}: {error}: fit it first") from error
-    raise EncodingError(
-        f"{type(estimator).__name__} is not taken: give one of {', '.join(sorted(_LOWERINGS))}, or a pipeline that "
-        "ends in one; other functions of numpy go to noren.compile"
-    )
+    lowering = _lowering(estimator)
+    if lowering is None:
+        raise EncodingError(
+            f"{type(estimator).__name__} is not taken: give one of {', '.join(sorted(_LOWERINGS))}, or a pipeline that "
+            "ends in one; other functions of numpy go to noren.compile"
+        )
+    try:
+        return lowering(estimator, before)
+    except AttributeError as error:
+        raise EncodingError(f"{type(estimator).__name__}: {error}: fit it first") from error
+
+
+def takes_ranks(estimator: Any) -> bool:
+    """Return whether the owner gives ranks of features, from which nothing is computed before."""
+    return _lowering(estimator) is _forest
+
+
+def _lowering(estimator: Any) -> Callable[[Any, Affine], Lowered] | None:
+    return next((_LOWERINGS[base.__name__] for base in type(estimator).__mro__ if base.__name__ in _LOWERINGS), None)
 
 
 def _linear(matrix: Array, offset: Any, before: Affine) -> Callable[[Any], Any]:
@@ -293,8 +302,6 @@ def _forest(model: Any, before: Affine) -> Lowered:
 def transformed(step: Any, before: Affine) -> Affine | None:
     """Return the image of rows under a transformer that is a linear map and a shift; None for other transformers."""
     name = type(step).__name__
-    if step is None or isinstance(step, str):
-        return before if step != "drop" else None
     if name in ("StandardScaler", "RobustScaler"):
         middle = step.mean_ if name == "StandardScaler" else step.center_
         scale = 1.0 if step.scale_ is None else step.scale_

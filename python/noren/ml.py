@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from noren import compiler
 from noren._affine import Affine
-from noren._estimators import Lowered, lower, transformed
+from noren._estimators import Lowered, lower, takes_ranks, transformed
 from noren._halves import Halves, Owner
 from noren._noren import EncodingError, RangeError
 from noren._noren.compiler import Program
@@ -160,7 +160,10 @@ def _best(model: Any) -> Any:
 
 
 def _steps(model: Any) -> list[Any]:
-    return [step for _, step in model.steps] if hasattr(model, "steps") else [model]
+    if not hasattr(model, "steps"):
+        return [model]
+    *between, last = [step for _, step in model.steps]
+    return [*(step for step in between if step is not None and step != "passthrough"), last]
 
 
 def _lowered(steps: Sequence[Any], before: Affine) -> Lowered:
@@ -174,6 +177,9 @@ def _lowered(steps: Sequence[Any], before: Affine) -> Lowered:
 
 def _apart(steps: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """Return the steps that the owner of rows does in clear, and the others: linear maps, and the estimator."""
+    # Thresholds can be features of examples: only the steps themselves give these bit for bit.
+    if takes_ranks(steps[-1]):
+        return list(steps[:-1]), [steps[-1]]
     first = 0
     for at, step in enumerate(steps[:-1]):
         count = getattr(step, "n_features_in_", 1)

@@ -159,6 +159,14 @@ def test_owners_do_steps_in_clear_that_are_no_linear_maps() -> None:
     assert np.abs(found - clear.predict(table.iloc[:4])).max() < 0.5
 
 
+@pytest.mark.parametrize("last", [LogisticRegression(), DecisionTreeClassifier(max_depth=3, random_state=0)])
+def test_steps_that_pass_rows_through_are_left_out(last: Any) -> None:
+    rows = np.array([["a"], ["b"], ["c"]] * 10)
+    clear = make_pipeline("passthrough", OneHotEncoder(sparse_output=False), "passthrough", last)
+    clear.fit(rows, rows[:, 0] == "b")
+    assert (compiled(clear, rows).predict(rows) == clear.predict(rows)).all()
+
+
 def test_searches_give_the_best_of_their_models() -> None:
     X, y = IRIS
     search = GridSearchCV(LogisticRegression(max_iter=500), {"C": [0.1, 1.0]}, cv=2).fit(X, y)
