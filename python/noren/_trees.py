@@ -79,8 +79,10 @@ class Ensemble(NamedTuple):
 def lowered(model: Any) -> Trees:
     """Return an ensemble that is fitted as a function of ranks."""
     ensemble = _ensemble(model)
-    trees = [tree for tree in ensemble.trees if tree.feature[0] >= 0]
-    constant = sum((tree.values[0] for tree in ensemble.trees if tree.feature[0] < 0), np.zeros(1))
+    # Values are rounded relative to the largest, so those of a tree are taken from their middle.
+    middles = [_middle(tree) for tree in ensemble.trees]
+    centred = [tree._replace(values=tree.values - middle) for tree, middle in zip(ensemble.trees, middles, strict=True)]
+    constant, trees = sum(middles), [tree for tree in centred if tree.feature[0] >= 0]
     if not trees:
         raise EncodingError(f"{type(model).__name__} without a split gives the same for all rows")
     features = sorted({int(feature) for tree in trees for feature in tree.feature if feature >= 0})
@@ -90,7 +92,8 @@ def lowered(model: Any) -> Trees:
         for group in range(0, len(own), GROUP):
             columns[feature, group // GROUP] = len(columns)
     selection, places, paths, misses, values = _matrices(trees, thresholds, columns)
-    scale = STEPS * len(trees) / max(np.abs(values).max(), np.finfo(float).tiny)
+    # Trees whose leaves are all the same have no values about their middle.
+    scale = STEPS * len(trees) / (np.abs(values).max() or 1.0)
     whole = np.round(values * scale).astype(np.int64)
     longest = int(np.abs(paths).sum(axis=0).max())
 
@@ -108,6 +111,12 @@ def lowered(model: Any) -> Trees:
 
     answers = after(lambda found: found / scale + constant, ensemble.answers)
     return Trees(scores, answers, ranks, min(GROUP, max(map(len, thresholds.values()))))
+
+
+def _middle(tree: Tree) -> Array:
+    """Return the middle of the values of the leaves, in each output."""
+    leaves = tree.values[[leaf for leaf, _ in _leaves(tree)]]
+    return np.asarray((leaves.min(axis=0) + leaves.max(axis=0)) / 2)
 
 
 def _matrices(

@@ -132,6 +132,12 @@ def test_two_classes_have_one_score(name: str) -> None:
         assert np.abs(model.predict_proba(rows) - clear.predict_proba(rows)).max() < 0.01
 
 
+def test_leaves_are_rounded_relative_to_their_differences() -> None:
+    X, y = DIABETES
+    clear = DecisionTreeRegressor(max_depth=3, random_state=0).fit(X, y + 1e6)
+    assert np.abs(compiled(clear, X).predict(X) - clear.predict(X)).max() < np.ptp(y) / 1000
+
+
 def test_outliers_are_those_of_an_isolation_forest() -> None:
     X, _ = IRIS
     clear = IsolationForest(n_estimators=5, max_samples=32, max_features=3, random_state=0).fit(X)
