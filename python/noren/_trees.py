@@ -40,6 +40,8 @@ NAMES = [
 
 GROUP = 15
 """The most thresholds that a rank counts."""
+MOST = 1 << 21
+"""The most splits times leaves: in larger matrices the compiler does not bound the sums of each column by itself."""
 STEPS = 1 << 10
 """The sum of the values of all trees is off by at most its largest absolute value over this."""
 
@@ -85,6 +87,13 @@ def lowered(model: Any) -> Trees:
     constant, trees = sum(middles), [tree for tree in centred if tree.feature[0] >= 0]
     if not trees:
         raise EncodingError(f"{type(model).__name__} without a split gives the same for all rows")
+    splits = sum(int((tree.feature >= 0).sum()) for tree in trees)
+    leaves = splits + len(trees)
+    if splits * leaves > MOST:
+        raise EncodingError(
+            f"trees of {splits} splits and {leaves} leaves, whose product may be {MOST} at most: fit fewer trees, or "
+            "smaller ones"
+        )
     features = sorted({int(feature) for tree in trees for feature in tree.feature if feature >= 0})
     thresholds = {f: np.unique(np.concatenate([tree.threshold[tree.feature == f] for tree in trees])) for f in features}
     columns: dict[tuple[int, int], int] = {}

@@ -203,6 +203,7 @@ def test_what_is_not_taken_is_named() -> None:
         (gaussian.GaussianProcessClassifier().fit(X, y), "GaussianProcessClassifier is not taken: give one of"),
         (LogisticRegression(), "LogisticRegression: .* fit it first"),
         (KNeighborsClassifier(metric="manhattan").fit(X, y), "the metric 'manhattan'"),
+        (ExtraTreesRegressor(80, random_state=0).fit(X, X[:, 0]), r"trees of \d+ splits .* fit fewer trees"),
         (SVC(kernel="precomputed").fit(X @ X.T, y), "the kernel 'precomputed'"),
     ]:
         with pytest.raises(noren.EncodingError, match=words):
