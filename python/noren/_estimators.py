@@ -1,4 +1,4 @@
-"""Fitted estimators of scikit-learn as functions of encrypted numbers, and what the owner does in clear on both sides.
+"""Fitted estimators as functions of encrypted numbers, and what the owner does in clear on both sides.
 
 Nothing of scikit-learn is imported: an estimator is known by the name of its class, and by what fitting left in it.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from noren import _trees
+from noren import _boosting, _trees
 from noren._affine import Affine
 from noren._answers import Answers, Array, classifier, flat, probabilities, regressor, softmax
 from noren._noren import EncodingError
@@ -41,6 +41,8 @@ class Lowered:
     """Whether ranges of intermediate results come from examples."""
     precision: float = 2.0**-12
     """The usual error of scores, relative to the largest."""
+    accepts: Callable[[Any], None] = field(default=lambda rows: None)
+    """Refuses rows, as the estimator takes them, on which its answers are not those for their numbers."""
 
 
 def lower(estimator: Any, before: Affine) -> Lowered:
@@ -51,8 +53,9 @@ def lower(estimator: Any, before: Affine) -> Lowered:
     lowering = _lowering(estimator)
     if lowering is None:
         raise EncodingError(
-            f"{type(estimator).__name__} is not taken: give one of {', '.join(sorted(_LOWERINGS))}, or a pipeline that "
-            "ends in one; other functions of numpy go to noren.compile"
+            f"{type(estimator).__name__} is not taken: give one of "
+            f"{', '.join(sorted([*_LOWERINGS, *_boosting.NAMES]))}, or a pipeline that ends in one; other functions "
+            "of numpy go to noren.compile"
         )
     try:
         return lowering(estimator, before)
@@ -66,6 +69,8 @@ def takes_ranks(estimator: Any) -> bool:
 
 
 def _lowering(estimator: Any) -> Callable[[Any, Affine], Lowered] | None:
+    if _boosting.reader(estimator) is not None:
+        return _forest
     return next((_LOWERINGS[base.__name__] for base in type(estimator).__mro__ if base.__name__ in _LOWERINGS), None)
 
 
@@ -290,13 +295,13 @@ def _transformer(model: Any, before: Affine) -> Lowered:
 
 def _forest(model: Any, before: Affine) -> Lowered:
     """Lower trees: the owner gives the ranks of features among the thresholds."""
-    trees = _trees.lowered(model)
+    trees = _trees.lowered((_boosting.reader(model) or _trees.ensemble_of)(model))
     ranks = trees.ranks
 
     def prepare(rows: Array) -> Array:
         return ranks(before.of(rows))
 
-    return Lowered(trees.scores, trees.answers, prepare=prepare, high=trees.high)
+    return Lowered(trees.scores, trees.answers, prepare=prepare, high=trees.high, accepts=trees.accepts)
 
 
 def transformed(step: Any, before: Affine) -> Affine | None:

@@ -1,4 +1,4 @@
-"""Trees and ensembles of scikit-learn as functions of encrypted integers.
+"""Trees and their ensembles as functions of encrypted integers; those of scikit-learn are read here.
 
 A split asks whether a feature is at most a threshold: whether its rank, the number of thresholds of the feature below
 it, is at most the place of the threshold. The owner encrypts ranks, on which trees answer as on the feature itself.
@@ -67,6 +67,8 @@ class Trees:
     """The ranks of rows of features."""
     high: int
     """The largest of them."""
+    accepts: Callable[[Any], None]
+    """As that of the ensemble."""
 
 
 class Ensemble(NamedTuple):
@@ -76,17 +78,18 @@ class Ensemble(NamedTuple):
     answers: Answers
     dtype: type
     """The type in which features are compared."""
+    accepts: Callable[[Any], None] = lambda rows: None
+    """Refuses rows, as the estimator takes them, on which its answers are not those for their numbers."""
 
 
-def lowered(model: Any) -> Trees:
-    """Return an ensemble that is fitted as a function of ranks."""
-    ensemble = _ensemble(model)
+def lowered(ensemble: Ensemble) -> Trees:
+    """Return an ensemble as a function of ranks."""
     # Values are rounded relative to the largest, so those of a tree are taken from their middle.
     middles = [_middle(tree) for tree in ensemble.trees]
     centred = [tree._replace(values=tree.values - middle) for tree, middle in zip(ensemble.trees, middles, strict=True)]
     constant, trees = sum(middles), [tree for tree in centred if tree.feature[0] >= 0]
     if not trees:
-        raise EncodingError(f"{type(model).__name__} without a split gives the same for all rows")
+        raise EncodingError("trees without a split give the same for all rows: nothing is to be computed")
     splits = sum(int((tree.feature >= 0).sum()) for tree in trees)
     leaves = splits + len(trees)
     if splits * leaves > MOST:
@@ -119,7 +122,7 @@ def lowered(model: Any) -> Trees:
         return table(np.array([1] + [0] * longest), bits @ paths + misses) @ whole
 
     answers = after(lambda found: found / scale + constant, ensemble.answers)
-    return Trees(scores, answers, ranks, min(GROUP, max(map(len, thresholds.values()))))
+    return Trees(scores, answers, ranks, min(GROUP, max(map(len, thresholds.values()))), ensemble.accepts)
 
 
 def _middle(tree: Tree) -> Array:
@@ -184,7 +187,8 @@ def _values(estimator: Any) -> Array:
     return values[:, 0]
 
 
-def _ensemble(model: Any) -> Ensemble:
+def ensemble_of(model: Any) -> Ensemble:
+    """Return the trees of an estimator of scikit-learn that is fitted."""
     name = type(model).__name__
     if name == "IsolationForest":
         return _isolation(model)
@@ -217,7 +221,7 @@ def _of_raw(model: Any, raw: Callable[[Array], Array]) -> Answers:
     return after(raw, regressor() if classes is None else classifier(classes, probabilities))
 
 
-def _in_output(tree: Tree, output: int, count: int) -> Tree:
+def in_output(tree: Tree, output: int, count: int) -> Tree:
     """Return a tree of one value as one of several outputs, of which all others are 0."""
     values = np.zeros((len(tree.values), count))
     values[:, output] = tree.values[:, 0]
@@ -230,7 +234,7 @@ def _boosted(model: Any) -> Ensemble:
     members, rate = np.asarray(model.estimators_), model.learning_rate
     count = members.shape[1]
     trees = [
-        _in_output(_plain(member, rate * _values(member)), output, count)
+        in_output(_plain(member, rate * _values(member)), output, count)
         for row in members
         for output, member in enumerate(row)
     ]
@@ -250,7 +254,7 @@ def _histograms(model: Any) -> Ensemble:
             nodes = predictor.nodes
             feature = np.where(nodes["is_leaf"] != 0, -1, nodes["feature_idx"].astype(np.int64))
             tree = Tree(feature, nodes["num_threshold"], nodes["left"], nodes["right"], nodes["value"][:, np.newaxis])
-            trees.append(_in_output(tree, output, count))
+            trees.append(in_output(tree, output, count))
     first = np.asarray(model._baseline_prediction).reshape(1, -1)
 
     def raw(sums: Array) -> Array:

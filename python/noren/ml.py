@@ -1,4 +1,4 @@
-"""Fitted models of scikit-learn on encrypted rows.
+"""Fitted models of scikit-learn, XGBoost and LightGBM on encrypted rows.
 
 >>> import numpy as np
 >>> from sklearn.linear_model import LogisticRegression
@@ -91,9 +91,11 @@ def compile(
         raise EncodingError(f"margin={margin}: give a number from 0 on")
     model = _best(model)
     owned, rest = _apart(_steps(model))
-    features = _features(owned, X)
+    given = _transformed(owned, X)
+    features = _numbers(given)
     width = features.shape[1]
     bounds, lowered = None, _lowered(rest, Affine.identity(width))
+    lowered.accepts(given)
     if lowered.high is None:
         bounds = _bounds(features, margin)
         lowered = _lowered(rest, bounds)
@@ -148,7 +150,9 @@ def load(path: str | os.PathLike[str], model: Any, *, min_security: int = 128) -
     except (KeyError, TypeError, ValueError) as error:
         raise EncodingError(f"{path}: it was compiled of another model: {error}") from error
     if not same:
-        raise EncodingError(f"{path}: it was compiled of another model, or of this one with another scikit-learn")
+        raise EncodingError(
+            f"{path}: it was compiled of another model, or of this one with another version of its library"
+        )
     return Model(Compiled(program), made, agreement)
 
 
@@ -192,10 +196,15 @@ def _output_names(step: Any) -> list[str]:
     return [str(name) for name in step.get_feature_names_out()]
 
 
-def _features(owned: Sequence[Any], X: Any) -> Array:
-    """Return the features of rows after the steps of their owner."""
+def _transformed(owned: Sequence[Any], X: Any) -> Any:
+    """Return rows after the steps of their owner."""
     for step in owned:
         X = step.transform(X)
+    return X
+
+
+def _numbers(X: Any) -> Array:
+    """Return rows as a table of finite numbers."""
     array = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
     if array.ndim != 2 or array.shape[0] == 0:
         raise EncodingError(f"rows of shape {array.shape}: a table is needed, with a row for each")
@@ -227,6 +236,12 @@ class Encoding:
     lowered: Lowered
     rows: int
     width: int
+
+    def features(self, X: Any) -> Array:
+        """Return the features of rows after the steps of their owner."""
+        given = _transformed(self.owned, X)
+        self.lowered.accepts(given)
+        return _numbers(given)
 
     def encoded(self, features: Array) -> Array:
         """Return the numbers that are encrypted."""
@@ -268,7 +283,7 @@ class Encoding:
         names = [tried(partial(_output_names, step)) for step in self.owned]
         width = getattr(self.owned[0], "n_features_in_", 1) if self.owned else self.width
         rows = np.random.default_rng(0).normal(size=(4, width))
-        return names, tried(lambda: _features(self.owned, rows).tolist())
+        return names, tried(lambda: _numbers(_transformed(self.owned, rows)).tolist())
 
     def attached(self, compiled: Compiled, agreement: Agreement) -> Compiled:
         """Return a compiled function whose file says how its inputs are made."""
@@ -289,7 +304,7 @@ class Encoding:
 
     def filled(self, X: ArrayLike) -> Array:
         """Return the numbers of a request; its last row stands for those that are missing."""
-        encoded = self.encoded(_features(self.owned, X))
+        encoded = self.encoded(self.features(X))
         if len(encoded) > self.rows:
             raise EncodingError(f"{len(encoded)} rows, a request has {self.rows}: encrypt them in several")
         return self._padded(encoded)
@@ -299,7 +314,7 @@ class Encoding:
 
     def chunks(self, X: Any) -> Iterator[tuple[Array, int]]:
         """Yield requests of rows, with the number of their rows."""
-        encoded = self.encoded(_features(self.owned, X))
+        encoded = self.encoded(self.features(X))
         for start in range(0, len(encoded), self.rows):
             chunk = encoded[start : start + self.rows]
             yield self._padded(chunk), len(chunk)
@@ -319,7 +334,8 @@ def _agreement(model: Any, compiled: Compiled, encoding: Encoding, X: Any) -> Ag
     scores = np.asarray(compiled.simulate(chunk))
     found = encoding.answer(method)(scores)[:count]
     examples = X.iloc[:count] if hasattr(X, "iloc") else np.asarray(X)[:count]
-    expected = np.asarray(getattr(model, method)(examples))
+    # The Booster of XGBoost predicts arrays by another name.
+    expected = np.asarray(getattr(model, "inplace_predict", getattr(model, method))(examples))
     if expected.dtype.kind == "f":
         differences = np.abs(found.reshape(count, -1) - expected.reshape(count, -1)).max(axis=1)
         near = differences <= np.abs(expected).max() / 1000
