@@ -6,6 +6,8 @@ import json
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from operator import index
 from pathlib import Path
@@ -370,8 +372,23 @@ def first_inexact(array: NDArray[Any]) -> int | None:
     return next((int(x) for x in array[large].ravel() if int(float(int(x))) != int(x)), None)
 
 
+_NAME: ContextVar[str] = ContextVar("place", default="")
+
+
+@contextmanager
+def named(name: str) -> Iterator[None]:
+    """Let a name stand for file and line, where these are not of a function that a user wrote."""
+    before = _NAME.set(name)
+    try:
+        yield
+    finally:
+        _NAME.reset(before)
+
+
 def place() -> str:
-    """Return the file and line of the traced function that runs."""
+    """Return the file and line of the traced function that runs, or the name of what runs."""
+    if name := _NAME.get():
+        return name
     frame = sys._getframe(1)
     while frame.f_back is not None:
         file = frame.f_code.co_filename
