@@ -61,6 +61,7 @@ $(VENV)/.tools: pyproject.toml
 		'pytest>=8' 'pytest-xdist>=3.6' 'mypy>=1.11' 'ruff>=0.6' 'pandas-stubs>=2.1' 'blake3>=1'
 	$(BIN)/pip install --quiet 'ray>=2.40' || echo "there is no Ray for this Python: tests of noren.cluster are skipped"
 	$(BIN)/pip install --quiet 'xgboost-cpu>=2' 'lightgbm>=4' || echo "there is no XGBoost or LightGBM for this Python: tests of their models are skipped"
+	$(BIN)/pip install --quiet 'onnx>=1.16' 'onnxruntime>=1.18' || echo "there is no onnxruntime for this Python: tests of graphs of ONNX are skipped"
 	touch $@
 
 # The extension is named too, although it is not built here: with the features that it asks of other crates, both find

@@ -8,7 +8,7 @@
 - `noren.programs`: whole computations on encrypted tables;
 - `noren.advise`, `noren.advisor`: which scheme and parameters suit a computation, and what they cost;
 - `noren.compile`, `noren.Input`: functions of numpy, compiled to a client half and a server half;
-- `noren.ml`: fitted models of scikit-learn, XGBoost and LightGBM, compiled by one call;
+- `noren.ml`: fitted models of scikit-learn, XGBoost and LightGBM, and graphs of ONNX, compiled by one call;
 - `noren.tables`: questions on encrypted tables, in words of SQL;
 - `noren.retrieval`, `noren.intersection`: rows of a table of another, by numbers and keywords that stay encrypted;
 - `noren.cluster`: programs on several cores or machines, over Ray, which the extra `noren[cluster]` brings;

@@ -1,4 +1,4 @@
-"""Fitted estimators as functions of encrypted numbers, and what the owner does in clear on both sides.
+"""Fitted models as functions of encrypted numbers, and what the owner does in clear on both sides.
 
 Nothing of scikit-learn is imported: an estimator is known by the name of its class, and by what fitting left in it.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from noren import _boosting, _trees
 from noren._affine import Affine
 from noren._answers import Answers, Array, classifier, flat, probabilities, regressor, softmax
 from noren._noren import EncodingError
+from noren._onnx import Network
 from noren.compiler import sigmoid
 
 FINE = 2.0**-20
@@ -50,6 +52,8 @@ def lower(estimator: Any, before: Affine) -> Lowered:
 
     Raises `noren.EncodingError` for estimators that are not taken, and for those that are not fitted.
     """
+    if isinstance(estimator, Network):
+        return _graph(estimator, before)
     lowering = _lowering(estimator)
     if lowering is None:
         raise EncodingError(
@@ -284,6 +288,11 @@ def _network_regressor(model: Any, before: Affine) -> Lowered:
     if model.out_activation_ != "identity":
         raise EncodingError(f"MLPRegressor with {model.out_activation_!r} outputs: 'identity' is taken")
     return Lowered(_perceptrons(model, before), regressor(), deep=True)
+
+
+def _graph(model: Network, before: Affine) -> Lowered:
+    precision = ROUGH if model.chooses else Lowered.precision
+    return Lowered(partial(model.scores, before), {"predict": model.answers}, deep=True, precision=precision)
 
 
 def _transformer(model: Any, before: Affine) -> Lowered:

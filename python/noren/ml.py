@@ -1,4 +1,4 @@
-"""Fitted models of scikit-learn, XGBoost and LightGBM on encrypted rows.
+"""Fitted models of scikit-learn, XGBoost and LightGBM, and graphs of ONNX, on encrypted rows.
 
 >>> import numpy as np
 >>> from sklearn.linear_model import LogisticRegression
@@ -24,12 +24,13 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import isnan
+from math import isnan, prod
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from noren import _onnx as graphs
 from noren import compiler
 from noren._affine import Affine
 from noren._estimators import Lowered, lower, takes_ranks, transformed
@@ -72,10 +73,12 @@ def compile(
     machine: str | os.PathLike[str] | None = None,
     unlimited: bool = False,
 ) -> Model:
-    """Compile a fitted estimator, or a pipeline that ends in one.
+    """Compile a fitted estimator, a pipeline that ends in one, or a graph of ONNX.
 
-    X: examples, a row for each: they give the ranges of features, which are public. What of the model is computed on
-        encrypted rows, and what their owner does in clear, is in `Model.explain` and in ``docs/models.md``.
+    model: an estimator, or the path of a graph, or what `onnx.load` returns.
+    X: examples, a row for each along the first axis: they give the ranges of features, which are public. What of the
+        model is computed on encrypted rows, and what their owner does in clear, is in `Model.explain` and in
+        ``docs/models.md``.
     rows: the rows of a request; as many as there are examples for None. Requests of fewer are filled up.
     precision: the error that scores may have, relative to the largest score of the examples.
     margin: how far features may leave the range of the examples, in widths of it. Rows that leave it are refused before
@@ -84,7 +87,7 @@ def compile(
         that leave it.
     scheme, security, machine, unlimited: as in `noren.compile`.
 
-    Raises `noren.EncodingError` for estimators that are not taken, and for those that are not fitted; as
+    Raises `noren.EncodingError` for estimators and graphs that are not taken, and for those that are not fitted; as
     `noren.compile`.
     """
     if not (np.isfinite(margin) and margin >= 0):
@@ -92,8 +95,8 @@ def compile(
     model = _best(model)
     owned, rest = _apart(_steps(model))
     given = _transformed(owned, X)
-    features = _numbers(given)
-    width = features.shape[1]
+    features = _numbers(given, _row_shape(model))
+    shape, width = features.shape[1:], prod(features.shape[1:])
     bounds, lowered = None, _lowered(rest, Affine.identity(width))
     lowered.accepts(given)
     if lowered.high is None:
@@ -102,7 +105,7 @@ def compile(
     rows = len(features) if rows is None else rows
     if rows < 1:
         raise EncodingError(f"rows={rows}: give one or more")
-    made = Encoding(owned, bounds, lowered, rows, width)
+    made = Encoding(owned, bounds, lowered, rows, shape)
     encoded = made.encoded(features)
     options: dict[str, Any] = {"scheme": scheme, "security": security, "machine": machine, "unlimited": unlimited}
     if lowered.high is not None:
@@ -124,7 +127,7 @@ def compile(
 
 
 def load(path: str | os.PathLike[str], model: Any, *, min_security: int = 128) -> Model:
-    """Read a compiled model from the file of `Model.save`, beside the fitted estimator that it was made of.
+    """Read a compiled model from the file of `Model.save`, beside the fitted estimator or graph that it was made of.
 
     The file is public, as the estimator is. What the owner of rows does in clear follows from the estimator, and the
     ranges of features from the file.
@@ -136,12 +139,13 @@ def load(path: str | os.PathLike[str], model: Any, *, min_security: int = 128) -
     own = json.loads(program.interface or "{}").get("model")
     if own is None:
         raise EncodingError(f"{path}: the program of a function, that of a model is needed")
-    owned, rest = _apart(_steps(_best(model)))
+    model = _best(model)
+    owned, rest = _apart(_steps(model))
     try:
         bounds = Affine(np.array(own["scale"]), np.array(own["offset"])) if own["scale"] else None
         lowered = _lowered(rest, bounds or Affine.identity(own["width"]))
-        made = Encoding(owned, bounds, lowered, own["rows"], own["width"])
-        same = np.allclose(made.probe(), np.array(own["probe"]), rtol=1e-6, atol=1e-9)
+        made = Encoding(owned, bounds, lowered, own["rows"], _row_shape(model) or (own["width"],))
+        same = made.width == own["width"] and np.allclose(made.probe(), np.array(own["probe"]), rtol=1e-6, atol=1e-9)
         names, images = made.owned_probe()
         same &= names == own["owned"] and (images is None) == (own["images"] is None)
         same &= images is None or np.allclose(images, np.array(own["images"]))
@@ -157,7 +161,9 @@ def load(path: str | os.PathLike[str], model: Any, *, min_security: int = 128) -
 
 
 def _best(model: Any) -> Any:
-    """Return the best estimator of a search."""
+    """Return the best estimator of a search, or the graph that is read from a file."""
+    if isinstance(model, str | os.PathLike) or type(model).__name__ == "ModelProto":
+        return graphs.read(model)
     while hasattr(model, "best_estimator_"):
         model = model.best_estimator_
     return model
@@ -192,6 +198,11 @@ def _apart(steps: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     return list(steps[:first]), list(steps[first:])
 
 
+def _row_shape(model: Any) -> tuple[int, ...] | None:
+    """Return the shape of a row of a graph; None for estimators, which are of tables."""
+    return model.row_shape if isinstance(model, graphs.Network) else None
+
+
 def _output_names(step: Any) -> list[str]:
     return [str(name) for name in step.get_feature_names_out()]
 
@@ -203,25 +214,36 @@ def _transformed(owned: Sequence[Any], X: Any) -> Any:
     return X
 
 
-def _numbers(X: Any) -> Array:
-    """Return rows as a table of finite numbers."""
+def _numbers(X: Any, shape: tuple[int, ...] | None = None) -> Array:
+    """Return rows of a shape as an array of finite numbers; None stands for tables of any width."""
     array = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
-    if array.ndim != 2 or array.shape[0] == 0:
-        raise EncodingError(f"rows of shape {array.shape}: a table is needed, with a row for each")
+    if array.ndim < 2 or array.shape[0] == 0 or (array.ndim != 2 if shape is None else array.shape[1:] != shape):
+        needed = "a table" if shape is None else f"an array of rows x {' x '.join(map(str, shape))}"
+        raise EncodingError(f"rows of shape {array.shape}: {needed} is needed, with a row for each")
     if array.dtype.kind not in "biuf":
         raise EncodingError(
             f"features of type {array.dtype}: numbers are needed, such as by a OneHotEncoder in the pipeline"
         )
     array = array.astype(float)
     if not np.isfinite(array).all():
-        row, column = np.argwhere(~np.isfinite(array))[0]
-        raise EncodingError(f"row {row}, feature {column}, is {array[row, column]}: finite numbers are needed")
+        place = tuple(np.argwhere(~np.isfinite(array))[0])
+        raise EncodingError(
+            f"row {place[0]}, feature {_named(place[1:])}, is {array[place]}: finite numbers are needed"
+        )
     return array
 
 
+def _named(place: Sequence[Any]) -> str:
+    """Return the place of a feature in its row."""
+    return ", ".join(map(str, place)) if len(place) == 1 else f"({', '.join(map(str, place))})"
+
+
 def _bounds(features: Array, margin: float) -> Affine:
-    """Return the map from -1 to 1 to the range of each feature, with a margin."""
-    low, high = features.min(axis=0), features.max(axis=0)
+    """Return the map from -1 to 1 to the range of each feature, or channel of images and signals, with a margin."""
+    # Behind channels are places, and what occurs at one of them may occur at another.
+    places = (0, *range(2, features.ndim))
+    ends = (features.min(axis=places, keepdims=True), features.max(axis=places, keepdims=True))
+    low, high = (np.broadcast_to(end, (1, *features.shape[1:])).ravel() for end in ends)
     half = (high - low) * (0.5 + margin)
     # A feature that is always the same may be a little different.
     return Affine(np.where(half > 0, half, np.maximum(np.abs(low), 1.0) * 2.0**-10), (low + high) / 2)
@@ -235,16 +257,23 @@ class Encoding:
     bounds: Affine | None
     lowered: Lowered
     rows: int
-    width: int
+    shape: tuple[int, ...]
+    """The shape of a row of features."""
+
+    @property
+    def width(self) -> int:
+        """How many numbers a row has."""
+        return prod(self.shape)
 
     def features(self, X: Any) -> Array:
         """Return the features of rows after the steps of their owner."""
         given = _transformed(self.owned, X)
         self.lowered.accepts(given)
-        return _numbers(given)
+        return _numbers(given, self.shape if len(self.shape) > 1 else None)
 
     def encoded(self, features: Array) -> Array:
-        """Return the numbers that are encrypted."""
+        """Return the numbers that are encrypted, of shape (rows, numbers)."""
+        features = features.reshape(len(features), -1)
         if features.shape[1] != self.width:
             raise EncodingError(f"rows of {features.shape[1]} features, {self.width} were compiled")
         if self.bounds is None:
@@ -253,10 +282,11 @@ class Encoding:
         outside = np.abs(scaled) > 1
         if outside.any():
             row, column = np.argwhere(outside)[0]
+            place = _named(np.unravel_index(column, self.shape))
             low, high = self.bounds.offset[column] + np.array([-1, 1]) * self.bounds.scale[column]
             raise RangeError(
                 f"{outside.any(axis=1).sum()} of {len(features)} rows have features outside of the declared range, "
-                f"row {row} first: feature {column} is {features[row, column]:g}, from {low:g} to {high:g} was "
+                f"row {row} first: feature {place} is {features[row, column]:g}, from {low:g} to {high:g} was "
                 "compiled; compile with a larger margin, or with examples like it"
             )
         return np.asarray(scaled)
@@ -266,7 +296,9 @@ class Encoding:
         rows = np.random.default_rng(0).uniform(-1, 1, (4, self.width))
         if self.bounds is None:
             rows = self.lowered.prepare(rows * np.array([[1.0], [10.0], [100.0], [1000.0]]))
-        return np.asarray(self.lowered.scores(rows), dtype=float)
+        with np.errstate(all="ignore"):
+            # Functions such as logarithms are not defined for all rows.
+            return np.asarray(np.nan_to_num(np.asarray(self.lowered.scores(rows), dtype=float)))
 
     def owned_probe(self) -> tuple[list[Any], Any]:
         """Return what tells the steps of the owner from others: names of their features, and the images of a few rows.
@@ -332,19 +364,38 @@ def _agreement(model: Any, compiled: Compiled, encoding: Encoding, X: Any) -> Ag
     method = next(iter(encoding.lowered.answers))
     chunk, count = next(encoding.chunks(X))
     scores = np.asarray(compiled.simulate(chunk))
-    found = encoding.answer(method)(scores)[:count]
     examples = X.iloc[:count] if hasattr(X, "iloc") else np.asarray(X)[:count]
     # The Booster of XGBoost predicts arrays by another name.
-    expected = np.asarray(getattr(model, "inplace_predict", getattr(model, method))(examples))
-    if expected.dtype.kind == "f":
-        differences = np.abs(found.reshape(count, -1) - expected.reshape(count, -1)).max(axis=1)
-        near = differences <= np.abs(expected).max() / 1000
-        return Agreement(count, float(near.mean()), float(differences.max()))
-    largest = float("nan")
-    if "predict_proba" in encoding.lowered.answers:
+    clear = getattr(model, "inplace_predict", getattr(model, method))
+    near, largest = np.ones(count, dtype=bool), float("nan")
+    found, expected = _outputs(encoding.answer(method)(scores)), _outputs(clear(examples))
+    for own, other in zip(found, expected, strict=True):
+        rows, difference = _compared(own[:count].reshape(count, -1), np.asarray(other).reshape(count, -1))
+        near &= rows
+        largest = float(np.fmax(largest, difference))
+    if isnan(largest) and "predict_proba" in encoding.lowered.answers:
         proba = encoding.answer("predict_proba")(scores)[:count]
         largest = float(np.abs(proba - model.predict_proba(examples)).max())
-    return Agreement(count, float((found == expected).mean()), largest)
+    return Agreement(count, float(near.mean()), largest)
+
+
+def _outputs(answer: Any) -> tuple[Any, ...]:
+    """Return the outputs of a model, of which most have one."""
+    return answer if isinstance(answer, tuple) else (answer,)
+
+
+def _of_each(change: Callable[..., Array], *answers: Any) -> Any:
+    """Change each output of answers."""
+    outputs = tuple(change(*own) for own in zip(*map(_outputs, answers), strict=True))
+    return outputs if isinstance(answers[0], tuple) else outputs[0]
+
+
+def _compared(found: Array, expected: Array) -> tuple[Array, float]:
+    """Return which rows are equal, and the largest difference of numbers; NaN where there are none."""
+    if expected.dtype.kind != "f":
+        return (found == expected).all(axis=1), float("nan")
+    differences = np.abs(found - expected).max(axis=1)
+    return differences <= np.abs(expected).max() / 1000, float(differences.max())
 
 
 class Model(Halves):
@@ -370,14 +421,14 @@ class Model(Halves):
     def _simulated(self, method: str, X: Any, seed: bytes | None = None) -> Any:
         """Return the answers of a method in clear, with the noise that the scheme would add."""
         answer = self._encoding.answer(method)
-        chunks = [
-            answer(np.asarray(self.compiled.simulate(chunk, seed=seed)))[:count]
-            for chunk, count in self._encoding.chunks(X)
-        ]
-        return np.concatenate(chunks)
+        chunks = []
+        for chunk, count in self._encoding.chunks(X):
+            found = answer(np.asarray(self.compiled.simulate(chunk, seed=seed)))
+            chunks.append(_of_each(lambda output, count=count: output[:count], found))
+        return _of_each(lambda *outputs: np.concatenate(outputs), *chunks)
 
     def predict(self, X: ArrayLike, *, seed: bytes | None = None) -> Any:
-        """Return predictions in clear, with the noise that the scheme would add."""
+        """Return predictions in clear, with the noise that the scheme would add; a tuple of several outputs."""
         return self._simulated("predict", X, seed)
 
     def predict_proba(self, X: ArrayLike, *, seed: bytes | None = None) -> Any:
@@ -395,6 +446,9 @@ class Model(Halves):
     def score(self, X: ArrayLike, y: ArrayLike, *, seed: bytes | None = None) -> float:
         """Return the share of rows that are predicted right, or R^2 of numbers, in clear with simulated noise."""
         found, expected = self.predict(X, seed=seed), np.asarray(y)
+        if isinstance(found, tuple) or found.shape != expected.shape:
+            shapes = ", ".join(str(output.shape) for output in _outputs(found))
+            raise EncodingError(f"predictions of shape {shapes}, the numbers beside them have {expected.shape}")
         if "predict_proba" in self.methods or "decision_function" in self.methods or found.dtype.kind != "f":
             return float((found == expected).mean())
         return float(1 - ((expected - found) ** 2).sum() / ((expected - expected.mean(axis=0)) ** 2).sum())
@@ -424,7 +478,8 @@ class Client(Owner):
         count = self._encoding.rows if rows is None else rows
         if not 1 <= count <= self._encoding.rows:
             raise EncodingError(f"rows={rows}: a reply has 1 to {self._encoding.rows}")
-        return self._encoding.answer(method)(np.asarray(self._half.decrypt(reply)))[:count]
+        found = self._encoding.answer(method)(np.asarray(self._half.decrypt(reply)))
+        return _of_each(lambda output: output[:count], found)
 
     def predict(self, reply: bytes, *, rows: int | None = None) -> Any:
         """Decrypt predictions, of the first `rows` rows of the request; of all for None.
