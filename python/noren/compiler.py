@@ -233,13 +233,17 @@ class Client(KeyHolder):
         self._program.write_server_keys(secret, path, seed=seed, progress=progress, force=force)
         return path
 
-    def encrypt(self, *arguments: ArrayLike, seed: bytes | None = None) -> bytes:
-        """Encrypt the arguments of the function.
+    def encrypt(self, *arguments: ArrayLike | None, seed: bytes | None = None) -> bytes:
+        """Encrypt the arguments of the function; None stands for those that another request has.
+
+        So an argument that serves many runs, such as a table, is encrypted and sent once:
+        ``server.run([table, query], keys)`` takes ``table = client.encrypt(T, None)`` and
+        ``query = client.encrypt(None, q)``.
 
         Raises `noren.Error` that names the input and the element for values outside of the declared range, and
         `noren.EncodingError` for other shapes.
         """
-        return self._program.encrypt(self.secret, _vectors(self._program, arguments), seed=seed)
+        return self._program.encrypt(self.secret, _given(self._program, arguments), seed=seed)
 
     def decrypt(self, reply: bytes, *, bound: bool = False, flags: bool = False) -> Any:
         """Decrypt the results: an array for each output, or the array if there is one.
@@ -281,9 +285,10 @@ class Server:
         self._program = program
         self._last: tuple[Any, Running] | None = None
 
-    def run(self, request: bytes, keys: ServerKeys | bytes | str | os.PathLike[str]) -> bytes:
+    def run(self, request: bytes | Sequence[bytes], keys: ServerKeys | bytes | str | os.PathLike[str]) -> bytes:
         """Evaluate the function on encrypted arguments: the encrypted results.
 
+        request: what `Client.encrypt` returned; several of it where each has some of the arguments.
         keys: what `Client.keygen` returned, its bytes, or the path of its file. The last keys are remembered, those of
         a file as long as it is the same file.
 
@@ -336,11 +341,24 @@ def calibrated(graph: Graph, examples: Sequence[Any], margin: float) -> Graph:
 
 
 def _vectors(program: Program, arguments: Sequence[Any]) -> list[NDArray[np.float64]]:
+    """Return arguments as vectors; all are needed."""
+    vectors = _given(program, arguments)
+    for vector, (name, *_) in zip(vectors, program.signature[0], strict=True):
+        if vector is None:
+            raise EncodingError(f"input {name!r} is None: an array is needed")
+    return [vector for vector in vectors if vector is not None]
+
+
+def _given(program: Program, arguments: Sequence[Any]) -> list[NDArray[np.float64] | None]:
+    """Return arguments as vectors, None for those that are None."""
     inputs, _ = program.signature
     if len(arguments) != len(inputs):
         raise EncodingError(f"{len(arguments)} arguments, the function takes {len(inputs)}")
-    vectors = []
+    vectors: list[NDArray[np.float64] | None] = []
     for argument, (name, shape, element, _, _) in zip(arguments, inputs, strict=True):
+        if argument is None:
+            vectors.append(None)
+            continue
         array = np.asarray(argument)
         if array.shape != tuple(shape):
             raise EncodingError(f"input {name!r} has shape {array.shape}, {tuple(shape)} was compiled")

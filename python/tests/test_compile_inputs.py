@@ -151,3 +151,25 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(OSError, match="No space"):
         _files.write(tmp_path / "file", b"data", force=False)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("scheme", ["ckks", "bgv", "bfv"])
+def test_arguments_that_stay_at_the_server_are_encrypted_once(scheme: Any) -> None:
+    T, q = np.arange(24).reshape(6, 4) % 7, np.array([1, 0, 3, 2])  # noqa: N806
+    element = float if scheme == "ckks" else int
+    examples = (noren.Input(T.shape, 0, 6, element), noren.Input(q.shape, 0, 3, element))
+    compiled = noren.compile(lambda T, q: T @ q, *examples, scheme=scheme, security=None)  # noqa: N803
+    client, server, keys = compiled.client, compiled.server, compiled.client.keygen()
+    table = client.encrypt(T, None)
+    for query in (q, q[::-1]):
+        found = client.decrypt(server.run([table, client.encrypt(None, query)], keys))
+        assert np.abs(found - T @ query).max() < 0.1
+    assert np.abs(client.decrypt(server.run(client.encrypt(T, q), keys)) - T @ q).max() < 0.1
+    with pytest.raises(noren.Error, match=r"none for .q."):
+        server.run(table, keys)
+    with pytest.raises(noren.Error, match="one in two requests"):
+        server.run([table, table, client.encrypt(None, q)], keys)
+    with pytest.raises(noren.Error, match="given"):
+        client.encrypt(None, None)
+    with pytest.raises(noren.Error, match="input 'q' is None"):
+        compiled.simulate(T, None)  # type: ignore[arg-type]

@@ -111,8 +111,8 @@ impl Plan for ClearPlan {
         Ok(ServerKeys::of(vec![part(Parcel::<Keys>::new([1; 32], vec![vec![]]))]))
     }
 
-    fn encrypt(&self, _: &SecretKey, inputs: &[Vec<f64>], _: Seed) -> Result<Vec<Vec<u8>>> {
-        Ok(to_bytes(inputs))
+    fn encrypt(&self, _: &SecretKey, inputs: &[Option<Vec<f64>>], _: Seed) -> Result<Vec<Vec<u8>>> {
+        Ok(to_bytes(&inputs.iter().map(|values| values.clone().unwrap_or_default()).collect::<Vec<_>>()))
     }
 
     fn server(self: Arc<Self>, _: &ServerKeys) -> Result<Box<dyn Running>> {
@@ -177,4 +177,53 @@ fn what_a_backend_refuses_is_said_with_all_reasons() {
     let program = Program::compile(quotients(), &Options { security: Security::None, ..Options::default() });
     let bytes = program.expect("a program").to_bytes();
     assert!(Program::from_bytes_on(&WITH_CLEAR, &bytes).is_err(), "a program of another backend");
+}
+
+#[test]
+fn inputs_are_encrypted_in_several_requests() -> Result<()> {
+    let seed = |byte: u8| Seed::from_bytes([byte; 32]);
+    // The second input is not needed, and stands in no ciphertext.
+    let graph = || -> Result<Graph> {
+        let mut graph = Graph::default();
+        let range = Interval::new(0.0, 3.0);
+        let mut input = |name: &str| {
+            let (name, element) = (name.to_owned(), Element::Integer);
+            graph.push(Operation::Input { name, shape: vec![5], element, range }, "")
+        };
+        let (x, _, z) = (input("x")?, input("y")?, input("z")?);
+        let product = graph.push(Operation::Binary(Binary::Mul, x, z), "")?;
+        graph.finish(vec![product])?;
+        Ok(graph)
+    };
+    let [x, y, z] = [vec![0.0, 1.0, 2.0, 3.0, 3.0], vec![1.0; 5], vec![3.0, 2.0, 2.0, 1.0, 3.0]];
+    for name in Backends::ALL.names() {
+        let options = Options { security: Security::None, ..Options::on(name) };
+        let program = Program::compile(graph()?, &options)?;
+        let client = Client::generate(program.clone(), &seed(1))?;
+        let server = Server::new(&program, &client.server_keys(&seed(2))?)?;
+        let both = client.encrypt(&[x.clone(), y.clone(), z.clone()], seed(3))?;
+        assert_eq!(server.run_joined(&[&both])?, server.run(&both)?, "{name}");
+        let first = client.encrypt_some(&[Some(x.clone()), Some(y.clone()), None], seed(4));
+        if name == "bfv-lookups" {
+            assert!(first.is_err_and(|error| error.to_string().contains("share ciphertexts")));
+            continue;
+        }
+        let first = first?;
+        let again = client.encrypt_some(&[Some(z.clone()), None, None], seed(5))?;
+        let second = client.encrypt_some(&[None, None, Some(z.clone())], seed(6))?;
+        let reply = server.run_joined(&[&second, &first])?;
+        let found = client.decrypt(&reply)?;
+        let close = |(found, (x, z)): (&f64, (&f64, &f64))| (found - x * z).abs() <= found.abs() / 100.0 + 0.01;
+        assert!(found.values[0].iter().zip(x.iter().zip(&z)).all(close), "{name}: {:?}", found.values);
+        // The first again, with another second.
+        let other = client.encrypt_some(&[None, None, Some(vec![1.0; 5])], seed(7))?;
+        let found = client.decrypt(&server.run_joined(&[&first, &other])?)?;
+        assert!(found.values[0].iter().zip(&x).all(|(found, x)| (found - x).abs() < 0.1), "{name}");
+        let message = |refused: Result<Vec<u8>>| refused.err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(message(server.run(&first)).contains("none for \"z\""), "{name}");
+        assert!(message(server.run_joined(&[&first, &again])).contains("one in two requests"), "{name}");
+        assert!(message(server.run_joined(&[])).contains("requests"), "{name}");
+        assert!(message(client.encrypt_some(&[None, None, None], seed(8))).contains("given"), "{name}");
+    }
+    Ok(())
 }

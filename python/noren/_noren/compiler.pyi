@@ -71,7 +71,7 @@ class Program:
     ) -> None: ...
     def server(self, keys: ServerKeys) -> Running: ...
     def encrypt(
-        self, secret: SecretKey, inputs: Sequence[NDArray[np.float64]], *, seed: bytes | None = None
+        self, secret: SecretKey, inputs: Sequence[NDArray[np.float64] | None], *, seed: bytes | None = None
     ) -> bytes: ...
     def decrypt(
         self, secret: SecretKey, reply: bytes, *, flags: bool = False
@@ -83,7 +83,7 @@ class Program:
 
 @final
 class Running:
-    def run(self, request: bytes) -> bytes: ...
+    def run(self, requests: bytes | Sequence[bytes]) -> bytes: ...
 
 @final
 class SecretKey:

@@ -68,7 +68,12 @@ impl PyGraph {
 
 /// The numbers of arrays.
 pub(crate) fn vectors(arrays: &[PyReadonlyArray1<'_, f64>]) -> PyResult<Vec<Vec<f64>>> {
-    arrays.iter().map(|array| Ok(array.as_slice()?.to_vec())).collect()
+    arrays.iter().map(values).collect()
+}
+
+/// The numbers of an array.
+pub(crate) fn values(array: &PyReadonlyArray1<'_, f64>) -> PyResult<Vec<f64>> {
+    Ok(array.as_slice()?.to_vec())
 }
 
 /// The name of an element type.

@@ -11,11 +11,12 @@ use noren::graph::Operation;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::admission::{USUAL, admit, warn};
 use crate::array::detached;
-use crate::compiler::graph::{PyGraph, element_name, vectors};
+use crate::compiler::graph::{PyGraph, element_name, values, vectors};
 use crate::compiler::keys::{PyCompiledSecret, PyCompiledServerKeys, read_secret};
 use crate::compiler::parameters::parameters;
 use crate::errors::{EncodingError, raise};
@@ -40,6 +41,13 @@ enum Elements<'py> {
     Numbers(Bound<'py, PyArray1<f64>>),
     /// Where they may pass 2^53.
     Integers(Bound<'py, PyArray1<i64>>),
+}
+
+/// The inputs of a run: in one request, or in several.
+#[derive(FromPyObject)]
+enum Requests {
+    One(PyBackedBytes),
+    Several(Vec<PyBackedBytes>),
 }
 
 /// For each output its elements, and a bound on their error; and the flags of rows.
@@ -255,7 +263,7 @@ impl PyProgram {
         detached(py, || Server::new(&self.0, &keys.0)).map(PyRunning)
     }
 
-    /// Encrypts inputs, each in row-major order.
+    /// Encrypts inputs, each in row-major order; None for those that other requests have.
     ///
     /// Raises Error for a value outside of the range of its input.
     #[pyo3(signature = (secret, inputs, *, seed = None))]
@@ -263,11 +271,13 @@ impl PyProgram {
         &self,
         py: Python<'py>,
         secret: &PyCompiledSecret,
-        inputs: Vec<PyReadonlyArray1<'py, f64>>,
+        inputs: Vec<Option<PyReadonlyArray1<'py, f64>>>,
         seed: Option<&[u8]>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (client, inputs, seed) = (secret.client(&self.0)?, vectors(&inputs)?, seed_of(seed)?);
-        Ok(PyBytes::new(py, &detached(py, || client.encrypt(&inputs, seed))?))
+        let (client, seed) = (secret.client(&self.0)?, seed_of(seed)?);
+        let values = |input: &Option<PyReadonlyArray1<'_, f64>>| input.as_ref().map(values).transpose();
+        let inputs = inputs.iter().map(values).collect::<PyResult<Vec<_>>>()?;
+        Ok(PyBytes::new(py, &detached(py, || client.encrypt_some(&inputs, seed))?))
     }
 
     /// Decrypts results: (values of each output, a bound on the error of each, whether those of each row may be anything).
@@ -305,11 +315,15 @@ impl PyProgram {
 
 #[pymethods]
 impl PyRunning {
-    /// Evaluates the function on encrypted inputs; needs no secret.
+    /// Evaluates the function on encrypted inputs, in one request or in several, each input in one of them; needs no secret.
     ///
     /// Raises WireError for bytes of another function.
-    fn run<'py>(&self, py: Python<'py>, request: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &detached(py, || self.0.run(request))?))
+    fn run<'py>(&self, py: Python<'py>, requests: Requests) -> PyResult<Bound<'py, PyBytes>> {
+        let requests: Vec<&[u8]> = match &requests {
+            Requests::One(request) => vec![request],
+            Requests::Several(requests) => requests.iter().map(|request| &request[..]).collect(),
+        };
+        Ok(PyBytes::new(py, &detached(py, || self.0.run_joined(&requests))?))
     }
 }
 

@@ -161,11 +161,12 @@ pub trait Plan: Send + Sync {
         keys.write_file(to)
     }
 
-    /// Encrypts inputs: containers of ciphertexts.
+    /// Encrypts inputs: a container of ciphertexts for each. It is empty for those that are not given, and for those that no result
+    /// depends on.
     ///
     /// # Errors
-    /// A secret key of other parameters; what the encoder refuses.
-    fn encrypt(&self, secret: &SecretKey, inputs: &[Vec<f64>], seed: Seed) -> Result<Vec<Vec<u8>>>;
+    /// A secret key of other parameters; what the encoder refuses; inputs that are not given to a plan that encrypts all together.
+    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<Vec<f64>>], seed: Seed) -> Result<Vec<Vec<u8>>>;
 
     /// The server half with its keys.
     ///

@@ -97,13 +97,9 @@ impl Batches {
         self.rows.div_ceil(self.batch)
     }
 
-    /// The inputs of each batch.
-    fn inputs<'a>(&'a self, inputs: &'a [Vec<f64>]) -> impl Iterator<Item = Vec<Vec<f64>>> + 'a {
-        let batch = |at: usize| {
-            let rows = |values: &Vec<f64>| repeated_rows(values, self.rows, at * self.batch, self.batch);
-            inputs.iter().map(rows).collect()
-        };
-        (0..self.count()).map(batch)
+    /// The rows of an input in a batch.
+    fn rows(&self, values: &[f64], batch: usize) -> Vec<f64> {
+        repeated_rows(values, self.rows, batch * self.batch, self.batch)
     }
 
     /// The results of all batches.
@@ -214,9 +210,12 @@ impl Plan for Batches {
         self.plan.write_server_keys(secret, seed, to, progress)
     }
 
-    fn encrypt(&self, secret: &SecretKey, inputs: &[Vec<f64>], seed: Seed) -> Result<Vec<Vec<u8>>> {
-        let encrypt = |(at, batch): (usize, Vec<_>)| self.plan.encrypt(secret, &batch, Self::seed(&seed, at));
-        Ok(self.inputs(inputs).enumerate().map(encrypt).collect::<Result<Vec<_>>>()?.concat())
+    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<Vec<f64>>], seed: Seed) -> Result<Vec<Vec<u8>>> {
+        let encrypt = |at: usize| {
+            let rows = |values: &Option<Vec<f64>>| values.as_ref().map(|values| self.rows(values, at));
+            self.plan.encrypt(secret, &inputs.iter().map(rows).collect::<Vec<_>>(), Self::seed(&seed, at))
+        };
+        Ok((0..self.count()).map(encrypt).collect::<Result<Vec<_>>>()?.concat())
     }
 
     fn server(self: Arc<Self>, keys: &ServerKeys) -> Result<Box<dyn Running>> {
@@ -229,8 +228,11 @@ impl Plan for Batches {
     }
 
     fn simulate(&self, inputs: &[Vec<f64>], seed: &Seed) -> Result<Outcome> {
-        let simulate = |(at, batch): (usize, Vec<_>)| self.plan.simulate(&batch, &Self::seed(seed, at));
-        self.joined(self.inputs(inputs).enumerate().map(simulate))
+        let simulate = |at: usize| {
+            let rows: Vec<_> = inputs.iter().map(|values| self.rows(values, at)).collect();
+            self.plan.simulate(&rows, &Self::seed(seed, at))
+        };
+        self.joined((0..self.count()).map(simulate))
     }
 }
 

@@ -18,8 +18,8 @@ use crate::backends::ckks_search::{Found, Refused, Search};
 use crate::backends::keys::{Part, PartKind, SecretKey, ServerKeys, part};
 use crate::backends::modelled::{MARGIN, Modelled, encrypted_range, in_few_digits, widest};
 use crate::backends::options::{Options, USUAL_REQUESTS};
-use crate::backends::parcel::single;
-use crate::backends::slots::{OnSlots, check_slots, evaluates, in_pool};
+use crate::backends::parcel::{ciphertexts, containers, single};
+use crate::backends::slots::{OnSlots, Packed, check_slots, evaluates, in_pool};
 use crate::circuits::recorder::CircuitUsage;
 use crate::cost::price::{Party, Price};
 use crate::cost::slots::{SlotDraft, Slots};
@@ -203,7 +203,7 @@ impl Plan for CkksPlan {
         Ok(ServerKeys::of(vec![part(ckks::KeyFile { context: context.clone(), key })]))
     }
 
-    fn encrypt(&self, secret: &SecretKey, inputs: &[Vec<f64>], seed: Seed) -> Result<Vec<Vec<u8>>> {
+    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<Vec<f64>>], seed: Seed) -> Result<Vec<Vec<u8>>> {
         encrypted(&self.on, secret, inputs, self.parameters.max_level(), seed)
     }
 
@@ -233,8 +233,7 @@ impl Plan for CkksPlan {
 impl Running for CkksServer {
     fn run(&self, inputs: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
         let (on, context) = (&self.plan.on, self.ev.context());
-        let ckks::Ciphertexts(inputs) = ckks::Ciphertexts::from_bytes(context, single(inputs)?)?;
-        let mut source = on.stored(inputs, ckks::Ciphertext::slots)?;
+        let mut source = on.stored(read_inputs(context, inputs)?, ckks::Ciphertext::slots)?;
         let outputs = in_pool(&self.ev, || on.run(&self.ev, &mut source, None, Some(&self.kept)))?.concat();
         Ok(vec![ckks::Ciphertexts(outputs).to_bytes(context, Form::Packed)])
     }
@@ -270,22 +269,28 @@ pub(super) fn secret_of(parameters: &ckks::Parameters, seed: &Seed) -> Result<Se
     Ok(SecretKey::of(vec![part(ckks::KeyFile { context, key })]))
 }
 
-/// Inputs of a graph in ciphertexts of this level, in one container.
+/// Inputs of a graph in ciphertexts of this level, in a container for each.
 pub(super) fn encrypted(
     on: &OnSlots,
     secret: &SecretKey,
-    inputs: &[Vec<f64>],
+    inputs: &[Option<Vec<f64>>],
     level: usize,
     seed: Seed,
 ) -> Result<Vec<Vec<u8>>> {
     let ckks::KeyFile { context, key } = secret.get::<ckks::KeyFile<RlweSecret>>(0)?;
     let (encoder, encryptor) = (ckks::Encoder::new(context), ckks::Encryptor::symmetric(context, key, seed)?);
-    let encrypt = |(view, slots): (usize, Vec<f64>)| {
+    let encrypt = |(view, slots): Packed| {
         let plaintext = encoder.encode(&slots, on.recording.slots, level)?;
         encryptor.encrypt_in(&plaintext, encrypted_range(&on.recording.views[view]))
     };
-    let ciphertexts = on.packed(inputs)?.into_iter().map(encrypt).collect::<Result<_>>()?;
-    Ok(vec![ckks::Ciphertexts(ciphertexts).to_bytes(context, Form::Packed)])
+    let each = |slots: Vec<Packed>| slots.into_iter().map(encrypt).collect();
+    let inputs = on.packed(inputs)?.into_iter().map(each).collect::<Result<_>>()?;
+    Ok(containers(inputs, |ciphertexts| ckks::Ciphertexts(ciphertexts).to_bytes(context, Form::Packed)))
+}
+
+/// The ciphertexts of each input, from their containers.
+pub(super) fn read_inputs(context: &ckks::Context, items: &[Vec<u8>]) -> Result<Vec<Vec<ckks::Ciphertext>>> {
+    ciphertexts(items, |item| Ok(ckks::Ciphertexts::from_bytes(context, item)?.0))
 }
 
 /// Outputs of a graph from their container, with the bounds that ciphertexts carry.

@@ -17,12 +17,11 @@ use noren_rlwe::wire::reader::Limits;
 use noren_rlwe::wire::writer::Form;
 
 use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, Running};
-use crate::backends::ckks::{decrypted, encrypted, secret_kind, secret_of};
+use crate::backends::ckks::{decrypted, encrypted, read_inputs, secret_kind, secret_of};
 use crate::backends::decisions::{Decisions, Switches};
 use crate::backends::keys::{Part, PartKind, SecretKey, ServerKeys, part};
 use crate::backends::modelled::{HELPS, MARGIN, MARGIN_OF_SLACK, SHARE_OF_APPROXIMATIONS, in_few_digits};
 use crate::backends::options::Options;
-use crate::backends::parcel::single;
 use crate::backends::renewals::{Model, Overgrown};
 use crate::backends::slots::{OnSlots, check_slots, evaluates};
 use crate::bootstrapping::{
@@ -323,7 +322,7 @@ impl Plan for DeepPlan {
         BootstrapKeyFile::generate(to, context, &self.parameters, key, seed.clone(), &request, &mut hear).map(|_| ())
     }
 
-    fn encrypt(&self, secret: &SecretKey, inputs: &[Vec<f64>], seed: Seed) -> Result<Vec<Vec<u8>>> {
+    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<Vec<f64>>], seed: Seed) -> Result<Vec<Vec<u8>>> {
         encrypted(&self.on, secret, inputs, self.parameters.output_level(), seed)
     }
 
@@ -373,8 +372,7 @@ impl DeepServer {
 impl Running for DeepServer {
     fn run(&self, inputs: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
         let (on, context) = (&self.plan.on, self.ev.evaluator().context());
-        let ckks::Ciphertexts(inputs) = ckks::Ciphertexts::from_bytes(context, single(inputs)?)?;
-        let mut source = Renewed(on.stored(inputs, ckks::Ciphertext::slots)?);
+        let mut source = Renewed(on.stored(read_inputs(context, inputs)?, ckks::Ciphertext::slots)?);
         let decider = self.switch.as_ref().map(|switch| switch as &dyn Decide<_>);
         let outputs =
             on.run(&Renewing::new(self.ev.evaluator(), self.ev.renewal()), &mut source, decider, Some(&self.kept))?;
@@ -412,7 +410,7 @@ pub(crate) fn add_bootstraps(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backends::tests::toy;
+    use crate::backends::tests::{all, toy};
     use crate::compiler::Program;
     use crate::graph::interval::Interval;
     use crate::graph::operation::{Binary, Element, Function, Operation, Reduction};
@@ -469,7 +467,7 @@ mod tests {
         let inputs = vec![vec![0.9, -1.0, 0.3, 1.0, -0.2, 0.0], vec![1.0, -1.0, -0.7, 0.4, 1.0, -1.0]];
         let server = DeepServer::new(Arc::clone(&plan), &keys).expect("the same keys");
         let reply =
-            server.run(&plan.encrypt(&secret, &inputs, seed(3)).expect("inputs")).expect("the levels do not end");
+            server.run(&plan.encrypt(&secret, &all(&inputs), seed(3)).expect("inputs")).expect("the levels do not end");
         assert_eq!(server.ev.bootstraps(), bootstraps as u64);
 
         let expected = graph.evaluate(&inputs).expect("values");

@@ -228,7 +228,7 @@ impl Plan for SwitchingPlan {
         Ok(keys.with(part(server)).with(part(between)))
     }
 
-    fn encrypt(&self, secret: &SecretKey, inputs: &[Vec<f64>], seed: Seed) -> Result<Vec<Vec<u8>>> {
+    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<Vec<f64>>], seed: Seed) -> Result<Vec<Vec<u8>>> {
         self.deep.encrypt(secret, inputs, seed)
     }
 
@@ -249,7 +249,7 @@ impl Plan for SwitchingPlan {
 mod tests {
     use super::*;
     use crate::backends::table::Backends;
-    use crate::backends::tests::{plan, run, toy};
+    use crate::backends::tests::{all, plan, run, toy};
     use crate::graph::interval::Interval;
     use crate::graph::operation::Element;
 
@@ -386,7 +386,7 @@ mod tests {
         let keys = plan.make_server_keys(&secret, &seed(2)).expect("keys");
         let server = DeepServer::new(Arc::clone(&plan.deep), &keys).expect("its keys");
         let inputs = vec![vec![0.5; COUNT], vec![-0.5; COUNT]];
-        server.run(&plan.encrypt(&secret, &inputs, seed(3)).expect("inputs")).expect("a reply");
+        server.run(&plan.encrypt(&secret, &all(&inputs), seed(3)).expect("inputs")).expect("a reply");
         let (recording, switch) = (&plan.deep.on.recording, server.switch.as_ref().expect("decisions"));
         let each = bootstraps(plan.switches.steps);
         // The way up of each ciphertext counts as one.

@@ -20,7 +20,7 @@ use crate::backends::ckks::in_words;
 use crate::backends::keys::{Part, PartKind, SecretKey, ServerKeys, part};
 use crate::backends::modulus::{Decoding, is_residue, moduli, own_modulus, residues_needed};
 use crate::backends::options::Options;
-use crate::backends::parcel::single;
+use crate::backends::parcel::{ciphertexts, containers, single};
 use crate::backends::slots::{OnSlots, evaluates, in_pool};
 use crate::circuits::recorder::CircuitUsage;
 use crate::cost::price::{Party, Price};
@@ -145,11 +145,12 @@ impl<S: Scheme> IntegerPlan<S> {
     }
 
     /// The inputs of each lane. Where the last has fewer rows than the others, its last row is there more than once.
-    fn in_lanes(&self, inputs: &[Vec<f64>]) -> Vec<Vec<Vec<f64>>> {
+    fn in_lanes(&self, inputs: &[Option<Vec<f64>>]) -> Vec<Vec<Option<Vec<f64>>>> {
         let Lanes::Halves(count) = self.lanes else { return vec![inputs.to_vec()] };
         let half = |lane: usize| {
-            let rows = |(values, at): (&Vec<f64>, usize)| {
-                repeated_rows(values, self.graph.node(at).shape[0], lane * count, count)
+            let rows = |(values, at): (&Option<Vec<f64>>, usize)| {
+                let shape = &self.graph.node(at).shape;
+                values.as_ref().map(|values| repeated_rows(values, shape[0], lane * count, count))
             };
             inputs.iter().zip(self.graph.inputs()).map(rows).collect()
         };
@@ -403,16 +404,16 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
         Ok(ServerKeys::of(vec![part(KeyFile { context: context.clone(), key })]))
     }
 
-    fn encrypt(&self, secret: &SecretKey, inputs: &[Vec<f64>], seed: Seed) -> Result<Vec<Vec<u8>>> {
+    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<Vec<f64>>], seed: Seed) -> Result<Vec<Vec<u8>>> {
         let KeyFile { context, key } = secret.get::<KeyFile<RlweSecret>>(0)?;
         let encoder = integers::Encoder::new(context);
         let encryptor = integers::Encryptor::<S>::symmetric(context, key, seed)?;
         let lanes = self.in_lanes(inputs);
         let lanes = lanes.iter().map(|inputs| self.on.packed(inputs)).collect::<Result<Vec<_>>>()?;
-        let encrypt = |at: usize| {
-            let numbers: Vec<i64> = lanes.iter().flat_map(|lane| &lane[at].1).map(|&x| x as i64).collect();
+        let encrypt = |input: usize, at: usize| {
+            let numbers: Vec<i64> = lanes.iter().flat_map(|lane| &lane[input][at].1).map(|&x| x as i64).collect();
             let recording = &self.on.recording;
-            let period = recording.views[lanes[0][at].0].layout.period().min(recording.slots);
+            let period = recording.views[lanes[0][input][at].0].layout.period().min(recording.slots);
             // Rows that differ repeat each for itself: nothing here mixes them.
             let encoded = match lanes.len() {
                 1 => encoder.encode_row(&numbers),
@@ -420,8 +421,9 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
             };
             encryptor.encrypt(&encoded?)
         };
-        let ciphertexts = (0..lanes[0].len()).map(encrypt).collect::<Result<_>>()?;
-        Ok(vec![Ciphertexts::<S>(ciphertexts).to_bytes(context, Form::Packed)])
+        let each = |input: usize| (0..lanes[0][input].len()).map(|at| encrypt(input, at)).collect();
+        let inputs = (0..inputs.len()).map(each).collect::<Result<_>>()?;
+        Ok(containers(inputs, |ciphertexts| Ciphertexts::<S>(ciphertexts).to_bytes(context, Form::Packed)))
     }
 
     fn server(self: Arc<Self>, keys: &ServerKeys) -> Result<Box<dyn Running>> {
@@ -456,7 +458,7 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
 impl<S: Scheme> Running for IntegerServer<S> {
     fn run(&self, inputs: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
         let (on, context) = (&self.plan.on, self.ev.context());
-        let Ciphertexts(inputs) = Ciphertexts::<S>::from_bytes(context, single(inputs)?)?;
+        let inputs = ciphertexts(inputs, |item| Ok(Ciphertexts::<S>::from_bytes(context, item)?.0))?;
         let mut source = on.stored(inputs, |ciphertext| ciphertext.parameters().row_slots())?;
         let outputs = in_pool(&self.ev, || on.run(&self.ev, &mut source, None, Some(&self.kept)))?.concat();
         Ok(vec![Ciphertexts::<S>(outputs).to_bytes(context, Form::Packed)])

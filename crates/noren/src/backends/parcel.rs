@@ -84,6 +84,49 @@ impl<P: Purpose> Parcel<P> {
     }
 }
 
+impl Parcel<Inputs> {
+    /// The inputs of several parcels, each of which is in one of them.
+    ///
+    /// # Errors
+    /// [`Error::WrongKind`] for inputs of different functions, [`Error::Length`] for none, [`Error::Parameters`] for an input that is in
+    /// two.
+    pub fn joined(parcels: &[Self]) -> Result<Self> {
+        let first = parcels.first().ok_or_else(|| Error::Length {
+            what: "requests of a run",
+            found: 0,
+            needed: "at least 1".to_owned(),
+        })?;
+        let mut joined = Self::new(first.fingerprint, first.items.clone());
+        for parcel in &parcels[1..] {
+            if parcel.fingerprint != joined.fingerprint || parcel.items.len() != joined.items.len() {
+                let needed = "one compiled function for all requests of a run".to_owned();
+                return Err(Error::WrongKind { found: "inputs of different compiled functions".to_owned(), needed });
+            }
+            for (all, item) in joined.items.iter_mut().zip(&parcel.items).filter(|(_, item)| !item.is_empty()) {
+                if !all.is_empty() {
+                    return Err(Error::parameter("inputs of a run", "one in two requests", "each in one"));
+                }
+                all.clone_from(item);
+            }
+        }
+        Ok(joined)
+    }
+}
+
+/// The containers of some inputs, from their ciphertexts; empty for those that have none.
+pub(super) fn containers<C>(inputs: Vec<Vec<C>>, write: impl Fn(Vec<C>) -> Vec<u8>) -> Vec<Vec<u8>> {
+    let container = |ciphertexts: Vec<C>| if ciphertexts.is_empty() { Vec::new() } else { write(ciphertexts) };
+    inputs.into_iter().map(container).collect()
+}
+
+/// The ciphertexts of each input, from their containers.
+///
+/// # Errors
+/// What reading refuses.
+pub(super) fn ciphertexts<C>(items: &[Vec<u8>], read: impl Fn(&[u8]) -> Result<Vec<C>>) -> Result<Vec<Vec<C>>> {
+    items.iter().map(|item| if item.is_empty() { Ok(Vec::new()) } else { read(item) }).collect()
+}
+
 /// An object among the items of a parcel, as its own container says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Content {
@@ -101,18 +144,22 @@ impl Content {
     /// # Errors
     /// [`Error::Wire`] for an item that is damaged or no container.
     pub fn all(reader: &mut Reader<'_>) -> Result<Vec<Self>> {
-        let mut all = vec![Self::of(reader.take(BYTES)?.bytes()?)?];
+        let mut all: Vec<Self> = Self::of(reader.take(BYTES)?.bytes()?)?.into_iter().collect();
         while reader.next_item()? {
-            all.push(Self::of(reader.take(BYTES)?.bytes()?)?);
+            all.extend(Self::of(reader.take(BYTES)?.bytes()?)?);
         }
         Ok(all)
     }
 
-    fn of(item: &[u8]) -> Result<Self> {
+    /// The object of an item; `None` for one that is empty.
+    fn of(item: &[u8]) -> Result<Option<Self>> {
+        if item.is_empty() {
+            return Ok(None);
+        }
         let reader = Reader::open_any(item, &Limits::default())?;
         let kind = reader.header().kind;
         let owner = owners::of_sections(kind, reader.sections()).map(|key| key.to_string());
-        Ok(Self { kind: kind.name(), bytes: item.len() as u64, owner })
+        Ok(Some(Self { kind: kind.name(), bytes: item.len() as u64, owner }))
     }
 }
 

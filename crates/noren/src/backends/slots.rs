@@ -14,6 +14,7 @@ use crate::lowering::kept::KeptBy;
 use crate::lowering::layout::Layout;
 use crate::lowering::nodes::{Approximations, Lowering, Output, Shared, Source};
 use crate::lowering::recording::{Recording, Stored};
+use crate::lowering::value::View;
 use crate::schemes::slots::SlotEvaluator;
 
 /// A graph on slots: how it is approximated, and what was recorded of it.
@@ -45,6 +46,9 @@ pub(super) fn evaluates(graph: &Graph, at: usize, reals: bool) -> bool {
         },
     }
 }
+
+/// The position of a view, and the slots of one of its ciphertexts.
+pub(super) type Packed = (usize, Vec<f64>);
 
 impl OnSlots {
     pub(super) const fn new(graph: Arc<Graph>, approximations: Approximations, recording: Recording) -> Self {
@@ -104,27 +108,48 @@ impl OnSlots {
         }
     }
 
-    /// The slots of all ciphertexts of inputs, each with the position of its view.
-    pub(super) fn packed(&self, inputs: &[Vec<f64>]) -> Result<Vec<(usize, Vec<f64>)>> {
-        let (nodes, recording) = (self.graph.inputs(), &self.recording);
-        let mut packed = Vec::with_capacity(recording.ciphertexts());
-        for (at, view) in recording.views.iter().enumerate() {
+    /// The positions of all views, with the inputs of which they are.
+    fn views(&self) -> Result<Vec<(usize, usize)>> {
+        let nodes = self.graph.inputs();
+        let input = |(at, view): (usize, &View)| {
             let input = nodes.iter().position(|&node| node == view.free.input);
-            let input = input.ok_or_else(|| Error::parameter("view", at, "one of an input"))?;
-            packed.extend(view.pack(&inputs[input], recording.slots).into_iter().map(|slots| (at, slots)));
+            input.map(|input| (at, input)).ok_or_else(|| Error::parameter("view", at, "one of an input"))
+        };
+        self.recording.views.iter().enumerate().map(input).collect()
+    }
+
+    /// The slots of the ciphertexts of each input, with the positions of their views; none for inputs that are not given.
+    pub(super) fn packed(&self, inputs: &[Option<Vec<f64>>]) -> Result<Vec<Vec<Packed>>> {
+        let mut packed = vec![Vec::new(); inputs.len()];
+        for (at, input) in self.views()? {
+            let Some(values) = &inputs[input] else { continue };
+            let slots = self.recording.views[at].pack(values, self.recording.slots);
+            packed[input].extend(slots.into_iter().map(|slots| (at, slots)));
         }
         Ok(packed)
     }
 
-    /// The source of the ciphertexts that a client sent.
+    /// The source of the ciphertexts of each input that a client sent.
     ///
     /// # Errors
-    /// Another number of ciphertexts, or of slots.
-    pub(super) fn stored<C>(&self, inputs: Vec<C>, slots: impl Fn(&C) -> usize) -> Result<Stored<'_, C>> {
-        for ciphertext in &inputs {
+    /// Inputs that are missing, another number of ciphertexts, or of slots.
+    pub(super) fn stored<C>(&self, inputs: Vec<Vec<C>>, slots: impl Fn(&C) -> usize) -> Result<Stored<'_, C>> {
+        for ciphertext in inputs.iter().flatten() {
             check_length("slots of an input", slots(ciphertext), self.recording.slots)?;
         }
-        Stored::new(&self.recording, inputs)
+        let nodes = self.graph.inputs();
+        check_length("inputs", inputs.len(), nodes.len())?;
+        let mut needed = vec![0; nodes.len()];
+        let views = self.views()?;
+        let parts = |at: usize| self.recording.views[at].layout.parts(self.recording.slots);
+        views.iter().for_each(|&(at, input)| needed[input] += parts(at));
+        for ((ciphertexts, &needed), &at) in inputs.iter().zip(&needed).zip(&nodes) {
+            check_input(&self.graph, at, ciphertexts.is_empty() && needed > 0)?;
+            check_length("ciphertexts of an input", ciphertexts.len(), needed)?;
+        }
+        let mut inputs: Vec<_> = inputs.into_iter().map(Vec::into_iter).collect();
+        let ordered = views.iter().flat_map(|&(at, input)| inputs[input].by_ref().take(parts(at)).collect::<Vec<_>>());
+        Stored::new(&self.recording, ordered.collect())
     }
 
     /// Runs the graph on an evaluator: the ciphertexts of each output, where they lie as was recorded; decryption looks for
@@ -190,6 +215,20 @@ pub(super) fn check_slots(found: usize, most: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::parameter("slots", found, format!("a power of two up to {most}")))
+}
+
+/// Refuses a run without an input that it needs.
+///
+/// # Errors
+/// [`Error::Parameters`] with the name of the input.
+pub(super) fn check_input(graph: &Graph, at: usize, is_missing: bool) -> Result<()> {
+    match &graph.node(at).operation {
+        Operation::Input { name, .. } if is_missing => {
+            let needed = "all inputs that results depend on: give the request that has it too";
+            Err(Error::parameter("inputs of a run", format!("none for {name:?}"), needed))
+        }
+        _ => Ok(()),
+    }
 }
 
 pub(super) fn check_length(what: &'static str, found: usize, needed: usize) -> Result<()> {

@@ -28,6 +28,11 @@ pub(super) fn plan(graph: &Arc<Graph>, options: &Options) -> Arc<dyn Plan> {
     Backends::ALL.plans_of(backend, graph, options).expect("a plan").swap_remove(0)
 }
 
+/// Inputs that are all given.
+pub(super) fn all(inputs: &[Vec<f64>]) -> Vec<Option<Vec<f64>>> {
+    inputs.iter().cloned().map(Some).collect()
+}
+
 /// The outputs of a run with keys that went through their bytes.
 pub(super) fn run(plan: &Arc<dyn Plan>, inputs: &[Vec<f64>]) -> Outcome {
     let seed = |byte: u8| Seed::from_bytes([byte; 32]);
@@ -35,7 +40,7 @@ pub(super) fn run(plan: &Arc<dyn Plan>, inputs: &[Vec<f64>]) -> Outcome {
     let keys = plan.make_server_keys(&secret, &seed(2)).expect("keys");
     let secret = SecretKey::from_bytes(&plan.secret_parts(), &secret.to_bytes()).expect("its own bytes");
     let keys = ServerKeys::from_bytes(&plan.server_parts(), &keys.to_bytes()).expect("its own bytes");
-    let request = plan.encrypt(&secret, inputs, seed(3)).expect("inputs");
+    let request = plan.encrypt(&secret, &all(inputs), seed(3)).expect("inputs");
     let reply = Arc::clone(plan).server(&keys).and_then(|server| server.run(&request)).expect("a reply");
     plan.decrypt(&secret, &reply).expect("outputs")
 }

@@ -303,21 +303,22 @@ impl Program {
     /// # Errors
     /// [`CompileError::OutsideRange`].
     pub fn simulate_flagged(&self, inputs: &[Vec<f64>], seed: &Seed) -> Result<Flagged> {
-        self.check_inputs(inputs)?;
+        self.check_inputs(inputs.iter().map(Some))?;
         self.results(self.plan().simulate(inputs, seed))
     }
 
-    /// Checks inputs against their shapes, types and ranges.
+    /// Checks inputs that are given against their shapes, types and ranges.
     ///
     /// # Errors
     /// [`CompileError::OutsideRange`], [`Error::Length`].
-    pub(super) fn check_inputs(&self, inputs: &[Vec<f64>]) -> Result<()> {
+    pub(super) fn check_inputs<'a>(&self, inputs: impl ExactSizeIterator<Item = Option<&'a Vec<f64>>>) -> Result<()> {
         let nodes = self.graph().inputs();
         if inputs.len() != nodes.len() {
             let needed = nodes.len().to_string();
             return Err(Error::Length { what: "inputs", found: inputs.len(), needed });
         }
-        for (values, at) in inputs.iter().zip(nodes) {
+        for (values, at) in inputs.zip(nodes) {
+            let Some(values) = values else { continue };
             let node = self.graph().node(at);
             let Operation::Input { name, shape, .. } = &node.operation else { continue };
             let needed: usize = shape.iter().product();

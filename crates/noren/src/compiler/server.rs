@@ -35,6 +35,15 @@ impl Server {
         Ok(self.run_parcel(&Parcel::from_bytes(&(), request)?)?.to_bytes(&(), Form::Packed))
     }
 
+    /// Evaluates the function on inputs that several requests have, each in one of them.
+    ///
+    /// # Errors
+    /// As [`Server::run`]; an input that no request has, or two.
+    pub fn run_joined(&self, requests: &[&[u8]]) -> Result<Vec<u8>> {
+        let requests = requests.iter().map(|request| Parcel::from_bytes(&(), request)).collect::<Result<Vec<_>>>()?;
+        Ok(self.run_parcel(&Parcel::joined(&requests)?)?.to_bytes(&(), Form::Packed))
+    }
+
     /// Evaluates the function on inputs in a container.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ use crate::backends::bfv_lookups::server::LookupsServer;
 use crate::backends::ckks::in_words;
 use crate::backends::keys::{Part, PartKind, SecretKey, ServerKeys, part};
 use crate::backends::options::Options;
-use crate::backends::parcel::single;
+use crate::backends::parcel::{containers, single};
 use crate::backends::slots::check_length;
 use crate::cost::price::{Party, Price};
 use crate::graph::dag::Graph;
@@ -141,17 +141,24 @@ impl Plan for Lookups {
         Ok(ServerKeys::of(vec![part(file)]))
     }
 
-    fn encrypt(&self, secret: &SecretKey, inputs: &[Vec<f64>], seed: Seed) -> Result<Vec<Vec<u8>>> {
+    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<Vec<f64>>], seed: Seed) -> Result<Vec<Vec<u8>>> {
         let KeyFile { context, key } = secret.get::<KeyFile<RlweSecret>>(0)?;
         let (encoder, encryptor) = (Encoder::new(context), Encryptor::symmetric(context, key, seed)?);
-        let numbers = inputs.concat().into_iter().zip(&self.fusion.ranges);
+        let Some(given) = inputs.iter().cloned().collect::<Option<Vec<_>>>() else {
+            let needed = "all inputs: they share ciphertexts in this scheme, BGV encrypts each for itself";
+            return Err(Error::parameter("inputs that are encrypted", "some of them", needed));
+        };
+        let numbers = given.concat().into_iter().zip(&self.fusion.ranges);
         let numbers: Vec<usize> = numbers.map(|(x, [low, _])| (x as i64).wrapping_sub(*low) as usize).collect();
         let encrypt = |elements: &Vec<usize>| {
             let lanes: Vec<usize> = elements.iter().map(|&element| numbers[element]).collect();
             encryptor.encrypt(&self.lookup.layout().encode(&encoder, &lanes, MODULUS as usize)?)
         };
         let ciphertexts = self.packing.inputs.iter().map(encrypt).collect::<Result<_>>()?;
-        Ok(vec![Ciphertexts::<Bfv>(ciphertexts).to_bytes(context, Form::Packed)])
+        // All inputs together stand for the first.
+        let mut all = vec![Vec::new(); inputs.len()];
+        all[0] = ciphertexts;
+        Ok(containers(all, |ciphertexts| Ciphertexts::<Bfv>(ciphertexts).to_bytes(context, Form::Packed)))
     }
 
     fn server(self: Arc<Self>, keys: &ServerKeys) -> Result<Box<dyn Running>> {

@@ -11,7 +11,7 @@ use crate::backends::backend::Running;
 use crate::backends::bfv_lookups::lookups::Lookups;
 use crate::backends::bfv_lookups::packing::Group;
 use crate::backends::keys::ServerKeys;
-use crate::backends::parcel::single;
+use crate::backends::parcel::ciphertexts;
 use crate::backends::slots::check_length;
 use crate::lookup::{Line, LineLookup, Lookup, LookupKeyFile, MODULUS};
 use crate::schemes::bfv::{Bfv, Ciphertext, Encoder, Evaluator};
@@ -105,7 +105,8 @@ impl LookupsServer {
 impl Running for LookupsServer {
     fn run(&self, inputs: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
         let (context, packing) = (self.ev.context(), &self.plan.packing);
-        let Ciphertexts(inputs) = Ciphertexts::<Bfv>::from_bytes(context, single(inputs)?)?;
+        check_length("inputs", inputs.len(), self.plan.graph.inputs().len())?;
+        let inputs = ciphertexts(inputs, |item| Ok(Ciphertexts::<Bfv>::from_bytes(context, item)?.0))?.concat();
         check_length("ciphertexts of the inputs", inputs.len(), packing.inputs.len())?;
         let results = self.look_up(&inputs)?;
         let outputs = packing.encrypted().map(|group| self.sum(group, &inputs, &results)).collect::<Result<_>>()?;

@@ -4,7 +4,7 @@ use super::*;
 use crate::backends::bfv::BFV;
 use crate::backends::bgv::BGV;
 use crate::backends::table::Backends;
-use crate::backends::tests::{plan, run, toy};
+use crate::backends::tests::{all, plan, run, toy};
 use crate::graph::interval::Interval;
 use crate::graph::operation::{Binary, Reduction};
 use crate::schemes::bgv::Bgv;
@@ -123,7 +123,7 @@ fn a_server_encodes_a_matrix_once() {
     let server = IntegerServer { plan: Arc::clone(&plan), ev, kept: Kept::default() };
     for first in 0..3 {
         let values = [(0..8).map(|k| f64::from((first + k) % 10)).collect::<Vec<_>>()];
-        let request = plan.encrypt(&secret, &values, seed(3)).expect("inputs");
+        let request = plan.encrypt(&secret, &all(&values), seed(3)).expect("inputs");
         let found = server.run(&request).and_then(|reply| plan.decrypt(&secret, &reply)).expect("outputs");
         assert_eq!(found.values, graph.evaluate(&values).expect("values"));
         assert_eq!(server.kept.count(), 1);
@@ -418,7 +418,7 @@ fn check_model<S: Scheme>(backend: &'static Integers<S>) {
         let seed = |byte: u8| Seed::from_bytes([byte; 32]);
         let secret = plan.make_secret(&seed(1)).expect("a secret key");
         let keys = plan.make_server_keys(&secret, &seed(2)).expect("keys");
-        let request = plan.encrypt(&secret, &values, seed(3)).expect("inputs");
+        let request = plan.encrypt(&secret, &all(&values), seed(3)).expect("inputs");
         let reply = Arc::clone(&plan).server(&keys).and_then(|server| server.run(&request)).expect("a reply");
         assert_eq!(plan.decrypt(&secret, &reply).expect("outputs").values, graph.evaluate(&values).expect("values"));
 

@@ -16,7 +16,7 @@ use noren_rlwe::wire::writer::Form;
 use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, Running, Step};
 use crate::backends::keys::{Part, PartKind, SecretKey, ServerKeys, part};
 use crate::backends::options::Options;
-use crate::backends::slots::check_length;
+use crate::backends::slots::{check_input, check_length};
 use crate::backends::tfhe::bootstraps::{Count, counts};
 use crate::backends::tfhe::columns::{self, element_of};
 use crate::backends::tfhe::gates::of_truths;
@@ -197,6 +197,7 @@ impl TfhePlan {
     fn columns(&self, what: &'static str, containers: &[Vec<u8>], nodes: &[usize]) -> Result<Vec<Column>> {
         check_length(what, containers.len(), nodes.len())?;
         let column = |(bytes, &at): (&Vec<u8>, &usize)| {
+            check_input(&self.graph, at, bytes.is_empty())?;
             let column = self.column(bytes)?;
             check_length("elements of a column", column.count(), size(&self.graph.node(at).shape).unwrap_or(0))?;
             let needed = element_of(&self.graph, at)?;
@@ -313,9 +314,10 @@ impl Plan for TfhePlan {
         Ok(ServerKeys::of(parts))
     }
 
-    fn encrypt(&self, secret: &SecretKey, inputs: &[Vec<f64>], seed: Seed) -> Result<Vec<Vec<u8>>> {
+    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<Vec<f64>>], seed: Seed) -> Result<Vec<Vec<u8>>> {
         let encryptor = tfhe::Encryptor::new(self.context()?, &secret.get::<KeyFile<TorusSecret>>(0)?.key, seed)?;
-        let container = |(values, at): (&Vec<f64>, usize)| {
+        let container = |(values, at): (&Option<Vec<f64>>, usize)| {
+            let Some(values) = values else { return Ok(Vec::new()) };
             let values: Vec<i128> = values.iter().map(|&x| x as i128).collect();
             self.container(Column::encrypt(&encryptor, element_of(&self.graph, at)?, &values)?)
         };

@@ -6,7 +6,7 @@ use noren_math::kernels::is_fastest;
 use noren_math::random::Seed;
 
 use crate::backends::backend::{Plan, Running};
-use crate::backends::tests::{plan, run, toy};
+use crate::backends::tests::{all, plan, run, toy};
 use crate::backends::tfhe::bootstraps::Count;
 use crate::backends::tfhe::columns::{check, is_constant};
 use crate::backends::tfhe::plan::{TfhePlan, TfheServer, evaluated};
@@ -269,7 +269,7 @@ pub(super) fn check_run(graph: Graph, inputs: &[Vec<f64>]) {
     let seed = Seed::from_bytes([1; 32]);
     let secret = plan.make_secret(&seed).expect("a secret key");
     let keys = plan.make_server_keys(&secret, &seed).expect("keys");
-    let request = plan.encrypt(&secret, inputs, seed).expect("ciphertexts");
+    let request = plan.encrypt(&secret, &all(inputs), seed).expect("ciphertexts");
     let server = TfheServer::new(Arc::clone(&plan), &keys).expect("a server");
     let reply = server.run(&request).expect("results");
     let found = plan.decrypt(&secret, &reply).expect("values");
