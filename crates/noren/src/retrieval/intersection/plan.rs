@@ -173,6 +173,13 @@ impl Plan {
         self.text().asked
     }
 
+    /// What was asked of it: the same table has the same plan again with these.
+    #[must_use]
+    pub fn options(&self) -> Options {
+        let Text { asked, distance, .. } = *self.text();
+        Options { asked, distance, security: self.parameters().rlwe().security() }
+    }
+
     /// How many ciphertexts a request and a reply have.
     #[must_use]
     pub fn ciphertexts(&self) -> [usize; 2] {
