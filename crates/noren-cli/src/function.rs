@@ -5,36 +5,29 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use noren::Seed;
 use noren::backends::{Function, Inputs, Outputs, Parcel};
-use noren::compiler::{Client, Explanation, Outcome, Program, SecretKey, Server, ServerKeys};
+use noren::compiler::{Client, Explanation, Outcome, Program, Server, ServerKeys};
 use noren::graph::{Element, Graph, Operation};
 use noren::tables::Query;
 use noren::wire::{Form, Object};
-use noren_files::encrypted;
-use noren_files::passphrase::Work;
 use noren_rlwe::wire::file::Access;
 use serde::Serialize;
-use zeroize::Zeroizing;
 
 use crate::console::Console;
 use crate::describe::words::{bytes, count, error};
 use crate::failure::Failure;
 use crate::files;
-use crate::key_files::{self, SECRET};
-use crate::output_set::OutputSet;
+use crate::half_keys::{self, HalfKeys};
 use crate::outputs::{Content, Force, Output, size};
 use crate::progress;
 use crate::question::{self, Ask};
-use crate::seeds::{HexSeed, parse_seed, random};
+use crate::seeds::random;
 use crate::tables::dialect::Style;
 use crate::tables::format;
 use crate::tables::numbers::{Decrypted, Numbers, Values};
 use crate::tables::options::TableOptions;
 use crate::takes;
-
-/// The name of the keys of whoever computes.
-const SERVER: &str = "server.keys";
+use crate::written::{FilesReport, written};
 
 /// Runs functions of numpy that Python compiled, Compiled.save(path), and questions on tables
 #[derive(Debug, Args)]
@@ -73,17 +66,8 @@ struct Show {
 struct Keygen {
     /// The compiled function
     function: PathBuf,
-    /// The directory for the keys
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
-    /// Make all keys from this seed of 64 hexadecimal digits, as secret as the keys: for tests that repeat
-    #[arg(long, value_name = "HEX", value_parser = parse_seed)]
-    seed: Option<HexSeed>,
-    /// Encrypt secret.key under a passphrase: from --passphrase-file, which asks for this too, NOREN_PASSPHRASE, or the terminal
-    #[arg(long)]
-    passphrase: bool,
     #[command(flatten)]
-    force: Force,
+    keys: HalfKeys,
 }
 
 /// Encrypts the inputs of a function
@@ -165,19 +149,8 @@ fn read_program(path: &Path, console: &Console) -> Result<Program, Failure> {
 
 /// The client of a function with the secret key in a file, which may be under a passphrase.
 fn read_client(program: Program, path: &Path, console: &Console) -> Result<Client, Failure> {
-    let kinds = program.plan().secret_parts();
-    let key = match console.inputs().decrypted_for(path, &takes::FUNCTION_SECRET)? {
-        Some(content) => {
-            let key = SecretKey::from_bytes(&kinds, &content);
-            console.inputs().forget();
-            key
-        }
-        None => {
-            console.inputs().verify(path, &takes::FUNCTION_SECRET)?;
-            SecretKey::open(&kinds, path)
-        }
-    };
-    Ok(Client::new(program, Arc::new(key.map_err(Failure::file(path))?))?)
+    let secret = half_keys::read_secret(&program.plan().secret_parts(), path, &takes::FUNCTION_SECRET, console)?;
+    Ok(Client::new(program, Arc::new(secret))?)
 }
 
 #[derive(Serialize)]
@@ -230,52 +203,17 @@ impl Show {
     }
 }
 
-/// Files that were written.
-#[derive(Serialize)]
-struct FilesReport {
-    files: Vec<PathBuf>,
-    bytes: Vec<u64>,
-    /// The bounds on the errors of results, where there are any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error_bounds: Option<Vec<f64>>,
-}
-
-impl fmt::Display for FilesReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bounds = self.error_bounds.as_deref().unwrap_or_default();
-        let lines = self.files.iter().zip(&self.bytes).enumerate().map(|(at, (path, size))| {
-            let within = bounds.get(at).map_or(String::new(), |bound| match *bound > 0.0 {
-                true => format!(", within {}", error(*bound)),
-                false => ", exact".to_owned(),
-            });
-            format!("wrote {}, {}{within}", path.display(), bytes(*size as f64))
-        });
-        f.write_str(&lines.collect::<Vec<_>>().join("\n"))
-    }
-}
-
 impl Keygen {
     fn run(&self, console: &Console) -> Result<(), Failure> {
         let program = read_program(&self.function, console)?;
-        let passphrase = key_files::passphrase_of_new(&self.out.join(SECRET), self.passphrase, &self.force, console)?;
-        let seed = self.seed.as_ref().map_or_else(random, |HexSeed(bytes)| Ok(Seed::from_bytes(*bytes)))?;
-        let names = [SECRET, SERVER];
-        let outputs = OutputSet::new(&self.out, &names, &self.force)?;
-        let client = Client::generate(program, &seed)?;
-        let shown = progress::bar("keys", 1);
-        let of_server = outputs.write_with(SERVER, |path| {
-            client.write_server_keys(&seed, path.into(), &mut |done, of| shown.set(done, of))
-        })?;
-        drop(shown);
-        let secret = client.secret();
-        let of_secret = match &passphrase {
-            None => outputs.write_with(SECRET, |path| secret.write_file(path.into()))?,
-            Some(passphrase) => outputs.write_with(SECRET, |path| {
-                encrypted::write_bytes(&Zeroizing::new(secret.to_bytes()), path, passphrase, Work::default())
-            })?,
-        };
-        let files = outputs.finish(&names)?;
-        console.report(&FilesReport { files, bytes: vec![of_secret, of_server], error_bounds: None })
+        self.keys.make(console, |seed| {
+            let client = Client::generate(program, &seed)?;
+            let secret = Arc::clone(client.secret());
+            let shown = progress::bar("keys", 1);
+            let write =
+                move |path: &Path| client.write_server_keys(&seed, path.into(), &mut |done, of| shown.set(done, of));
+            Ok((secret, write))
+        })
     }
 }
 
@@ -303,11 +241,6 @@ impl Encrypt {
         let read = |(path, at): (&PathBuf, usize)| array(program.graph(), at, path, &self.table.read(path, console)?);
         self.inputs.iter().zip(nodes).map(read).collect()
     }
-}
-
-fn written(output: &Output, bytes: &[u8], console: &Console) -> Result<(), Failure> {
-    let (files, bytes) = (vec![output.path().to_owned()], vec![bytes.len() as u64]);
-    console.report(&FilesReport { files, bytes, error_bounds: None })
 }
 
 /// Rows and columns of the table of an array.

@@ -11,6 +11,7 @@
 //! | `bootstrap` | the plan of bootstrapping, what `keygen --bootstrap` does, and the expansion of its keys |
 //! | `ckks` | tables of numbers: their keys, encryption, programs, decryption |
 //! | `integers` | tables of exact integers: their keys, encryption, decryption, and matrices that multiply them |
+//! | `function`, `question` | compiled functions, and questions on tables |
 //! | `lookup` | functions of encrypted integers: their plan, keys, preparation, and what `eval lookup` does |
 //! | `switching` | scheme switching: its plan and keys, and programs that compare entries of tables of numbers |
 //! | `tfhe` | columns of integers and truth values, encrypted one by one: their plan, keys, encryption, programs, lookups, decryption |
@@ -30,6 +31,8 @@
 //! | `passphrases` | where passphrases come from |
 //! | `output_set` | several files that appear together, or not at all |
 //! | `key_files` | the key files of an owner, which appear together |
+//! | `half_keys` | the keys of the half that has a secret, and those that it makes for the other half |
+//! | `written` | the report of files that were written |
 //! | `failure`, `console`, `progress`, `stages`, `machine` | refusals, printing, progress, times, what this machine is |
 
 #![forbid(unsafe_code)]
@@ -53,6 +56,7 @@ mod expand;
 mod failure;
 mod files;
 mod function;
+mod half_keys;
 mod info;
 mod inputs;
 mod inspect;
@@ -83,6 +87,7 @@ mod switching;
 mod tables;
 mod takes;
 mod tfhe;
+mod written;
 
 pub use command::{run, run_in};
 pub use tables::format::table_shape;
