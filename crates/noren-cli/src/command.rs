@@ -16,7 +16,7 @@ use crate::params::parse_security;
 use crate::progress;
 use crate::{
     advise, calibrate, compare, decrypt, demo, encrypt, eval, expand, function, info, inspect, keygen, machine, manual,
-    measure, params, passphrase, plan, prepare, signing,
+    measure, params, passphrase, plan, prepare, retrieval, signing,
 };
 
 /// Computes on encrypted tables: keys and encryption on one side, programs on the other.
@@ -65,6 +65,8 @@ enum Verb {
     Eval(eval::Arguments),
     Decrypt(decrypt::Arguments),
     Function(function::Arguments),
+    Retrieval(retrieval::Retrieval),
+    Intersection(retrieval::Intersection),
     Inspect(inspect::Arguments),
     Passphrase(passphrase::Arguments),
     SigningKey(signing::NewKey),
@@ -243,6 +245,8 @@ impl Verb {
             Self::Eval(arguments) => eval::run(&arguments, console),
             Self::Decrypt(arguments) => decrypt::run(&arguments, console),
             Self::Function(arguments) => function::run(&arguments, console),
+            Self::Retrieval(arguments) => arguments.run(console),
+            Self::Intersection(arguments) => arguments.run(console),
             Self::Inspect(arguments) => inspect::run(&arguments, console),
             Self::Passphrase(arguments) => passphrase::run(&arguments, console),
             Self::SigningKey(arguments) => arguments.run(console),

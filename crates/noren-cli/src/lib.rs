@@ -12,6 +12,7 @@
 //! | `ckks` | tables of numbers: their keys, encryption, programs, decryption |
 //! | `integers` | tables of exact integers: their keys, encryption, decryption, and matrices that multiply them |
 //! | `function`, `question` | compiled functions, and questions on tables |
+//! | `retrieval` | rows of a table of another, by encrypted numbers and keywords |
 //! | `lookup` | functions of encrypted integers: their plan, keys, preparation, and what `eval lookup` does |
 //! | `switching` | scheme switching: its plan and keys, and programs that compare entries of tables of numbers |
 //! | `tfhe` | columns of integers and truth values, encrypted one by one: their plan, keys, encryption, programs, lookups, decryption |
@@ -79,6 +80,7 @@ mod prepare;
 mod programs;
 mod progress;
 mod question;
+mod retrieval;
 mod seeds;
 mod signing;
 mod stages;

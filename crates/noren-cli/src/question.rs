@@ -1,7 +1,7 @@
 //! `noren function query`: questions on tables, compiled, and their tables and answers in files.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use csv::WriterBuilder;
@@ -13,7 +13,7 @@ use noren_rlwe::wire::file::Access;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::outputs::{Content, Force, Output};
-use crate::tables::dialect::Format;
+use crate::tables::dialect::separator_of_texts;
 use crate::tables::options::TableOptions;
 
 /// Compiles a question on tables, in words of SQL; columns may hold texts
@@ -102,20 +102,12 @@ pub(crate) fn check_outputs(paths: &[PathBuf]) -> Result<(), Failure> {
         let (found, needed) = (format!("{} files", paths.len()), "one, for the answer".to_owned());
         return Err(Failure::Unsuitable { what: "--output", found, needed });
     };
-    separator(path).map(|_| ())
-}
-
-fn separator(path: &Path) -> Result<u8, Failure> {
-    match Format::of(path)? {
-        Format::Csv => Ok(b','),
-        Format::Tsv => Ok(b'\t'),
-        _ => Err(Failure::input(path, "the name", "a format of numbers", ".csv or .tsv: answers have texts")),
-    }
+    separator_of_texts(path).map(|_| ())
 }
 
 /// Writes the answer to a question: a line of names, and one for each group.
 pub(crate) fn write(query: &Query, outcome: &Outcome, output: &Output) -> Result<(), Failure> {
-    let (Answer { names, rows, .. }, separator) = (query.answer(outcome)?, separator(output.path())?);
+    let (Answer { names, rows, .. }, separator) = (query.answer(outcome)?, separator_of_texts(output.path())?);
     output.write_with(Access::Owner, |sink| {
         let mut writer = WriterBuilder::new().delimiter(separator).from_writer(sink);
         writer.write_record(&names)?;

@@ -209,3 +209,44 @@ pub(crate) const FUNCTION_RESULTS: Takes = Takes {
     has_owner: false,
     ..Takes::new("the input", "encrypted results of a compiled function", &[Kind::FUNCTION_OUTPUTS])
 };
+
+/// The description of a table of `retrieval`. It belongs to no secret key, and neither do messages say of which they are.
+pub(crate) const RETRIEVAL: Takes = Takes {
+    has_owner: false,
+    ..Takes::new("the description", "description of a table for private retrieval", &[Kind::RETRIEVAL])
+};
+/// The secret key of `retrieval` and `intersection`.
+pub(crate) const RETRIEVAL_SECRET: Takes = Takes::own_secret("--key", "secret key", &[Kind::INTEGER_SECRET_KEY]);
+/// The keys of `retrieval answer`.
+pub(crate) const RETRIEVAL_KEYS: Takes = Takes::new(
+    "--keys",
+    "server keys of a private retrieval",
+    &[Kind::INTEGER_EVALUATION_KEYS, Kind::EXPANDED_INTEGER_EVALUATION_KEYS],
+);
+/// The input of `retrieval answer`.
+pub(crate) const RETRIEVAL_REQUESTS: Takes = Takes {
+    has_owner: false,
+    ..Takes::new("the input", "requests of a private retrieval", &[Kind::RETRIEVAL_REQUESTS])
+};
+/// The input of `retrieval decrypt`.
+pub(crate) const RETRIEVAL_REPLIES: Takes =
+    Takes { has_owner: false, ..Takes::new("the input", "replies of a private retrieval", &[Kind::RETRIEVAL_REPLIES]) };
+
+/// The description of a table of `intersection`.
+pub(crate) const INTERSECTION: Takes = Takes {
+    has_owner: false,
+    ..Takes::new("the description", "description of a table for private set intersection", &[Kind::INTERSECTION])
+};
+/// The keys of `intersection answer`.
+pub(crate) const INTERSECTION_KEYS: Takes =
+    Takes::new("--keys", "server keys of a private set intersection", &[Kind::INTEGER_PUBLIC_KEY]);
+/// The input of `intersection answer`.
+pub(crate) const INTERSECTION_REQUESTS: Takes = Takes {
+    has_owner: false,
+    ..Takes::new("the input", "request of a private set intersection", &[Kind::INTERSECTION_REQUESTS])
+};
+/// The input of `intersection decrypt`.
+pub(crate) const INTERSECTION_REPLIES: Takes = Takes {
+    has_owner: false,
+    ..Takes::new("the input", "reply of a private set intersection", &[Kind::INTERSECTION_REPLIES])
+};

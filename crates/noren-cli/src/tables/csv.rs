@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::tables::decimal::Decimal;
 use crate::tables::dialect::{Dialect, Style, chosen};
 use crate::tables::numbers::{Decrypted, Exact, Numbers, Place};
+use crate::tables::texts::Texts;
 
 /// The most characters of a wrong field that a message shows.
 const SHOWN: usize = 40;
@@ -69,6 +70,18 @@ pub(super) fn columns(
         Ok(())
     })?;
     Ok(names.into_iter().zip(columns.into_iter().map(Mixed::cells)).collect())
+}
+
+/// Reads the cells of a table as the texts that they are; they may be empty.
+pub(super) fn texts(path: &Path, bytes: &[u8], dialect: &Dialect<'_>) -> Result<Texts, Failure> {
+    // As of columns of texts.
+    memory::ask(bytes.len().saturating_mul(32)).map_err(noren::Error::from)?;
+    let mut cells = Vec::new();
+    let Sizes { columns, names, .. } = each_field(path, bytes, dialect, &mut |field| {
+        cells.push(field.text.to_owned());
+        Ok(())
+    })?;
+    Ok(Texts { columns, names, cells })
 }
 
 /// A column while it is read: its numbers, as long as all fields are such, and its texts, unless it is one of numbers.
@@ -251,7 +264,7 @@ fn without_blank_end<'a>(path: &Path, bytes: &'a [u8], separator: u8) -> Result<
             // A line of tabs has fields, which may be missing numbers.
             if let Some(line) = blank {
                 let place = format!("line {line}");
-                return Err(Failure::input(path, place, "an empty line", "a row of numbers, or no line"));
+                return Err(Failure::input(path, place, "an empty line", "a row, or no line"));
             }
             (content, end) = (true, index + 1);
         }
@@ -308,7 +321,7 @@ fn column_names(path: &Path, first: &StringRecord, dialect: &Dialect<'_>) -> Res
 }
 
 fn empty(path: &Path) -> Failure {
-    Failure::input(path, "the file", "no row of numbers", "at least one")
+    Failure::input(path, "the file", "no row", "at least one")
 }
 
 fn unreadable(path: &Path, error: &csv::Error) -> Failure {
@@ -376,9 +389,9 @@ mod tests {
             ("a,b\nx,2\n", "--columns leaves out columns of text"),
             ("a,b\n1,2\n1,2,3\n", "row 2 (line 3): found 3 fields, needed 2"),
             ("a,b\n1,2\n1\n", "row 2 (line 3): found 1 field, needed 2"),
-            ("a,b\n", "found no row of numbers"),
-            ("", "found no row of numbers"),
-            ("\n\n", "found no row of numbers"),
+            ("a,b\n", "found no row, needed"),
+            ("", "found no row, needed"),
+            ("\n\n", "found no row, needed"),
             ("1,2\n3,4\n", "--no-header"),
             ("a,\n1,2\n", "line 1, column 2: found no name"),
             ("a,a\n1,2\n", "the name \"a\" once more"),
@@ -406,6 +419,16 @@ mod tests {
         for text in ["a,t\n1,\"x\n\n \"\"y\"\n2,z\n", "a,t\n1,6\" long\n2,\"\"\n", "a,t\n1,\"x\"y\n2,\"z\"\n\n"] {
             assert_eq!(read_as(text, &dialect).expect(text).entries, [1.0, 2.0], "{text:?}");
         }
+    }
+
+    #[test]
+    fn texts_may_be_empty_and_numbers_stay_as_they_are() {
+        let dialect = Dialect::of(Format::Csv, true);
+        let found = texts(Path::new("t.csv"), b"a,b\n 01 ,\n\"x,\ny\",NA\n", &dialect).expect("a table");
+        assert_eq!((found.columns, &found.labels()[..]), (2, &["a".to_owned(), "b".to_owned()][..]));
+        assert_eq!(found.rows().collect::<Vec<_>>(), [["01", ""], ["x,\ny", "NA"]]);
+        let found = texts(Path::new("t.csv"), b"1,x\n", &Dialect { header: false, ..dialect }).expect("a table");
+        assert_eq!((found.labels(), found.cells), (vec!["0".to_owned(), "1".to_owned()], vec!["1".into(), "x".into()]));
     }
 
     #[test]

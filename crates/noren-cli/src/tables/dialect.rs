@@ -158,8 +158,17 @@ impl Dialect<'_> {
     }
 }
 
+/// The character between fields of an output that has texts; refuses formats of numbers.
+pub(crate) fn separator_of_texts(path: &Path) -> Result<u8, Failure> {
+    match Format::of(path)? {
+        Format::Csv => Ok(b','),
+        Format::Tsv => Ok(b'\t'),
+        _ => Err(Failure::input(path, "the name", "a format of numbers", ".csv or .tsv: answers have texts")),
+    }
+}
+
 /// The positions of columns that are read.
-pub(super) fn chosen(path: &Path, wanted: &[String], names: &[String], columns: usize) -> Result<Vec<usize>, Failure> {
+pub(crate) fn chosen(path: &Path, wanted: &[String], names: &[String], columns: usize) -> Result<Vec<usize>, Failure> {
     let positions: Vec<String> = (0..columns).map(|column| column.to_string()).collect();
     let names = if names.is_empty() { &positions } else { names };
     let chosen = wanted.iter().map(|text| position(names, text, path)).collect::<Result<Vec<_>, _>>()?;

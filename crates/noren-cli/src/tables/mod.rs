@@ -10,3 +10,4 @@ pub(crate) mod npy;
 pub(crate) mod numbers;
 pub(crate) mod options;
 mod shown;
+pub(crate) mod texts;

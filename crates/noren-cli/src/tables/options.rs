@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::tables::csv;
 use crate::tables::dialect::{Dialect, Format, MAX_BYTES};
 use crate::tables::numbers::Numbers;
+use crate::tables::texts::Texts;
 
 /// The options of verbs that read a table from a user.
 #[derive(Debug, Default, Args)]
@@ -95,6 +96,27 @@ impl TableOptions {
             (name.clone(), Cells::Numbers(entries.collect()))
         };
         Ok(numbers.names.iter().enumerate().map(column).collect())
+    }
+
+    /// Reads all columns of a table as texts, which may be empty, from a file or standard input; those that `--columns` names are chosen
+    /// by [`TableOptions::columns`].
+    pub(crate) fn read_texts(&self, path: &Path, console: &Console) -> Result<Texts, Failure> {
+        if self.missing != Missing::Error {
+            let (found, needed) = ("a policy for missing numbers".to_owned(), "none: cells are texts here".to_owned());
+            return Err(Failure::Unsuitable { what: "--missing", found, needed });
+        }
+        let format = self.format.map_or_else(|| Format::of(path), Ok)?;
+        if !format.is_text() {
+            return Err(Failure::input(path, "the table", format.noun(), "one of texts: .csv or .tsv"));
+        }
+        self.check(format)?;
+        let bytes = console.inputs().bytes(path, MAX_BYTES)?;
+        csv::texts(path, &bytes, &Dialect { columns: &[], ..self.dialect(format) })
+    }
+
+    /// The columns that were asked for.
+    pub(crate) fn columns(&self) -> &[String] {
+        &self.columns
     }
 
     /// How a file of this format is read.

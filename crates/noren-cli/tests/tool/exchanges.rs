@@ -255,6 +255,34 @@ fn verbs_of_functions_take_signed_files_alone() {
 }
 
 #[test]
+fn verbs_of_retrieval_and_intersection_take_signed_files_alone() {
+    for protocol in ["retrieval", "intersection"] {
+        let sandbox = Sandbox::new(&format!("exchange-{protocol}"));
+        sandbox.write("rows.csv", b"name,x\na,1\nb,2\n");
+        let call = |call: &str| sandbox.done(&format!("{protocol} {call}").split(' ').collect::<Vec<_>>());
+        let asked = if protocol == "intersection" { "--asked 2 " } else { "" };
+        call(&format!("describe rows.csv --by name {asked}--security none -o rows.description"));
+        for [keys, digit] in [["keys", "5"], ["other", "6"]] {
+            call(&format!("keygen rows.description --out {keys} --seed {}", digit.repeat(64)));
+        }
+        call("encrypt rows.description --key keys/secret.key --ask b -o request");
+        call("answer rows.description rows.csv --by name --keys keys/server.keys request -o table.ct");
+        let keygen = format!("{protocol} keygen rows.description --out new");
+        let encrypt = format!("{protocol} encrypt rows.description --key keys/secret.key --ask b -o out");
+        let answer =
+            format!("{protocol} answer rows.description rows.csv --by name --keys keys/server.keys request -o out");
+        let decrypt = format!("{protocol} decrypt rows.description --key keys/secret.key --ask b table.ct -o out.csv");
+        let (description, keys) = (("rows.description", ""), ("keys/server.keys", "other/server.keys"));
+        World::new(sandbox, "keys/server.keys").check(&[
+            (&keygen, &[description]),
+            (&encrypt, &[description]),
+            (&answer, &[description, keys, ("request", "")]),
+            (&decrypt, &[description, ("table.ct", "")]),
+        ]);
+    }
+}
+
+#[test]
 fn verbs_of_tfhe_take_signed_files_alone() {
     if !is_fastest() {
         return;

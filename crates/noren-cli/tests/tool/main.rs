@@ -23,6 +23,7 @@ mod races;
 mod reading;
 mod records;
 mod refusals;
+mod retrieval;
 mod sandbox;
 mod security;
 mod signing;

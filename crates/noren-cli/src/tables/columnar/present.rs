@@ -67,7 +67,7 @@ pub(in crate::tables) fn read(
     let batches = guarded(path, format, || batches(format, &bytes, &columns))?;
     let rows = batches.iter().map(RecordBatch::num_rows).sum();
     if rows == 0 || columns.is_empty() {
-        return Err(Failure::input(path, "the file", "no row of numbers", "at least one"));
+        return Err(Failure::input(path, "the file", "no row", "at least one"));
     }
     ask_for(rows, columns.len())?;
     let (mut entries, mut exact) = (vec![f64::NAN; rows * columns.len()], Vec::new());
