@@ -9,7 +9,7 @@ use noren_rlwe::wire::writer::Form;
 
 use crate::backends::{Parcel, Replies, Requests, SecretKey, ServerKeys, part};
 use crate::retrieval::plan::Plan;
-use crate::retrieval::records::{Digest, Find, Key, to_bytes};
+use crate::retrieval::records::{BUCKET_BYTES, Digest, Find, Key, to_bytes};
 use crate::retrieval::secret::Secret;
 use crate::schemes::bfv::{Bfv, Decryptor, Encoder, Encryptor, KeyFile};
 use crate::schemes::integers::{Ciphertexts, expansion_steps};
@@ -140,7 +140,13 @@ impl Client {
                 let coefficients = encoder.decode_coefficients(&decryptor.decrypt(piece)?)?;
                 bucket.extend(to_bytes(&coefficients, self.plan.coefficient_bytes())?);
             }
-            self.plan.sizes().read(&bucket, self.place(key)?.1)
+            let (place, find) = self.place(key)?;
+            let (number, records) = bucket.split_at(BUCKET_BYTES);
+            if number != (place as u64).to_le_bytes() {
+                let needed = "the reply to a request for this row: give the keys of the request, in its order";
+                return Err(Error::parameter("a reply", "one with other rows", needed));
+            }
+            self.plan.sizes().read(records, find)
         };
         replies.items.iter().zip(keys).map(row).collect()
     }

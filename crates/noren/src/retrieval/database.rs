@@ -46,8 +46,9 @@ impl Database {
             encoder.prepare(encoder.encode_coefficients(&coefficients)?, limbs)
         };
         let in_bucket = in_buckets(&sizes, &digests, matrix.buckets, plan.capacity());
-        let buckets = in_bucket.iter().map(|of_bucket| {
+        let buckets = in_bucket.iter().enumerate().map(|(bucket, of_bucket)| {
             let mut bytes = Vec::with_capacity(matrix.pieces * piece);
+            bytes.extend((bucket as u64).to_le_bytes());
             for &row in of_bucket {
                 sizes.write(digests.get(row), rows.row(row), &mut bytes);
             }

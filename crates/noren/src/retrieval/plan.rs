@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::backends::{Parcel, PartKind, Retrieval, part};
 use crate::retrieval::description::{Description, refused};
-use crate::retrieval::records::{MOST_BYTES, MOST_ROWS, Sizes};
+use crate::retrieval::records::{BUCKET_BYTES, MOST_BYTES, MOST_ROWS, Sizes};
 use crate::retrieval::secret::Secret;
 use crate::schemes::bfv::{Bfv, Context, KeyFile, KeyRequest, Parameters, Requirements};
 use crate::schemes::integers::expansion_steps;
@@ -156,7 +156,7 @@ impl Plan {
     /// How many rows a reply may hold: those of a bucket.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.bucket_bytes() / self.text().sizes.record_bytes()
+        bucket(self.sizes(), self.piece_bytes()).1
     }
 
     /// The parameters of BFV.
@@ -187,10 +187,6 @@ impl Plan {
 
     pub(super) fn coefficient_bytes(&self) -> usize {
         self.text().coefficient_bytes
-    }
-
-    fn bucket_bytes(&self) -> usize {
-        self.text().matrix.pieces * self.piece_bytes()
     }
 
     /// The bytes of a plaintext.
@@ -296,8 +292,8 @@ fn check_sizes(sizes: &Sizes) -> Result<()> {
 /// The plaintexts of a bucket, and how many rows it has room for, where a plaintext holds this many bytes.
 fn bucket(sizes: &Sizes, piece_bytes: usize) -> (usize, usize) {
     let rows = if sizes.keywords { LEAST_CAPACITY } else { 1 };
-    let pieces = (rows * sizes.record_bytes()).div_ceil(piece_bytes);
-    (pieces, pieces * piece_bytes / sizes.record_bytes())
+    let pieces = (BUCKET_BYTES + rows * sizes.record_bytes()).div_ceil(piece_bytes);
+    (pieces, (pieces * piece_bytes - BUCKET_BYTES) / sizes.record_bytes())
 }
 
 /// How many buckets the rows need.

@@ -79,6 +79,8 @@ pub(super) const MOST_BYTES: usize = 1 << 24;
 const TAG_BYTES: usize = 16;
 /// The bytes of the length before a row, where rows are of several lengths.
 const LENGTH_BYTES: usize = 4;
+/// The bytes of its number before a bucket, by which replies to other requests are told.
+pub(super) const BUCKET_BYTES: usize = size_of::<u64>();
 /// The context of digests of keywords.
 const KEYWORDS: &str = "noren retrieval keyword v1";
 

@@ -95,6 +95,24 @@ fn messages_of_another_table_and_other_keys_are_refused() -> Result<()> {
 }
 
 #[test]
+fn replies_to_requests_for_other_rows_are_refused() -> Result<()> {
+    let table = rows(std::iter::repeat_n(100, 3000));
+    let borrowed: Vec<&[u8]> = table.iter().map(Vec::as_slice).collect();
+    let database = Database::new(Rows::Numbered(&borrowed), Security::None)?;
+    let seed = || Seed::from_bytes([1; 32]);
+    let client = Client::generate(database.plan().clone(), &seed())?;
+    let requests = client.encrypt(&[Key::Number(5)], seed())?;
+    let replies = database.answer(&requests, &client.server_keys(&seed())?)?;
+    let decrypted = |at: usize| client.decrypt(&replies, &[Key::Number(at)]);
+    assert_eq!(decrypted(5)?[0].as_ref(), Some(&table[5]));
+    // Rows that lie beside are there too, and others are not.
+    assert_eq!(decrypted(6)?[0].as_ref(), Some(&table[6]));
+    let message = decrypted(2000).expect_err("another bucket").to_string();
+    assert!(message.contains("the keys of the request"), "{message}");
+    Ok(())
+}
+
+#[test]
 fn plans_that_were_changed_are_refused() -> Result<()> {
     let database = Database::new(Rows::Numbered(&[b"a row", b"another"]), Security::None)?;
     let bytes = database.plan().to_bytes();
