@@ -4,7 +4,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use noren::backends::{
-    Inputs, IntersectionReplies, IntersectionRequests, KeysOfServer, Outputs, Parcel, Purpose, Replies, Requests, Secrets,
+    Inputs, IntersectionReplies, IntersectionRequests, KeysOfServer, Outputs, Parcel, Purpose, Replies, Requests,
+    Secrets,
 };
 use noren::wire::{Form, Object};
 

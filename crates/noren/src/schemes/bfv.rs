@@ -19,8 +19,8 @@ use crate::schemes::integers::noise::Laws;
 use crate::schemes::integers::scheme::{Scheme, Sealed, limbs_without_loss};
 
 pub use crate::schemes::integers::{
-    Context, Decryptor, Encoder, Entries, IntegerError, KeyFile, KeyRequest, Keys, Noise, Parameters, ParametersSpec,
-    Plaintext, PlaintextModulus, Requirements, RotationKeys, SlotMatrix,
+    Context, Decryptor, Encoder, Entries, Flood, IntegerError, KeyFile, KeyRequest, Keys, Noise, Parameters,
+    ParametersSpec, Plaintext, PlaintextModulus, Requirements, RotationKeys, SlotMatrix,
 };
 
 /// The scheme BFV.

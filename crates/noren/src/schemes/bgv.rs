@@ -26,8 +26,8 @@ pub use noren_math::galois_ring::GaloisRing;
 pub use noren_math::hypercube::{Dimension, Hypercube};
 
 pub use crate::schemes::integers::{
-    Context, Decryptor, Encoder, Entries, IntegerError, KeyFile, KeyRequest, Keys, Noise, Parameters, ParametersSpec,
-    Plaintext, PlaintextModulus, Requirements, RotationKeys, SlotMatrix,
+    Context, Decryptor, Encoder, Entries, Flood, IntegerError, KeyFile, KeyRequest, Keys, Noise, Parameters,
+    ParametersSpec, Plaintext, PlaintextModulus, Requirements, RotationKeys, SlotMatrix,
 };
 
 /// The scheme BGV.
