@@ -72,7 +72,7 @@ impl Rows<'_> {
 }
 
 /// The most rows of a table.
-pub(super) const MOST_ROWS: usize = 1 << 32;
+pub(super) const MOST_ROWS: usize = u32::MAX as usize;
 /// The most bytes of a row.
 pub(super) const MOST_BYTES: usize = 1 << 24;
 /// The bytes of the digest of a keyword that stand before its row: two keywords of a bucket share them with a probability of `2^-128`.
