@@ -317,7 +317,8 @@ def transformed(step: Any, before: Affine) -> Affine | None:
     """Return the image of rows under a transformer that is a linear map and a shift; None for other transformers."""
     name = type(step).__name__
     if name in ("StandardScaler", "RobustScaler"):
-        middle = step.mean_ if name == "StandardScaler" else step.center_
+        # Means are kept too where they are not taken off.
+        middle = step.center_ if name == "RobustScaler" else step.mean_ if step.with_mean else None
         scale = 1.0 if step.scale_ is None else step.scale_
         return before.moved(0.0 if middle is None else -np.asarray(middle)).scaled(1 / np.asarray(scale))
     if name == "MinMaxScaler" and not step.clip:

@@ -153,6 +153,22 @@ def test_transformers_give_components() -> None:
     assert np.abs(answered(model, X[:5], "transform") - clear.transform(X[:5])).max() < 1e-2
 
 
+TRANSFORMERS = {
+    "without means": StandardScaler(with_mean=False),
+    "means alone": StandardScaler(with_std=False),
+    "quartiles alone": RobustScaler(with_centering=False),
+    "medians alone": RobustScaler(with_scaling=False),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMERS)
+def test_transformers_do_what_their_options_say(name: str) -> None:
+    X, y = IRIS
+    clear = TRANSFORMERS[name].fit(X, y)
+    expected = clear.transform(X[:9])
+    assert np.abs(compiled(clear, X).transform(X[:9]) - expected).max() < 1e-2
+
+
 def test_owners_do_steps_in_clear_that_are_no_linear_maps() -> None:
     pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(3)
