@@ -218,7 +218,13 @@ def _normalised(sums: Array) -> Array:
 def _of_raw(model: Any, raw: Callable[[Array], Array]) -> Answers:
     """Return the answers of boosted trees, from the sums of their values and what is added to these."""
     classes = getattr(model, "classes_", None)
-    return after(raw, regressor() if classes is None else classifier(classes, probabilities))
+    # Of the exponential loss a score is half the logarithm of the odds.
+    factor = 2 if model.loss == "exponential" else 1
+
+    def proba(scores: Array) -> Array:
+        return probabilities(factor * scores)
+
+    return after(raw, regressor() if classes is None else classifier(classes, proba))
 
 
 def in_output(tree: Tree, output: int, count: int) -> Tree:

@@ -146,6 +146,12 @@ def test_outliers_are_those_of_an_isolation_forest() -> None:
     assert np.abs(model.decision_function(X[:20]) - clear.decision_function(X[:20])).max() < 1e-2
 
 
+def test_scores_of_the_exponential_loss_are_half_the_logarithms_of_odds() -> None:
+    X, y = CANCER
+    clear = GradientBoostingClassifier(loss="exponential", n_estimators=3, max_depth=2, random_state=0).fit(X, y)
+    assert np.abs(compiled(clear, X).predict_proba(X) - clear.predict_proba(X)).max() < 0.01
+
+
 def test_transformers_give_components() -> None:
     X, _ = IRIS
     clear = make_pipeline(StandardScaler(), PCA(2)).fit(X)
