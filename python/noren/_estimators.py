@@ -111,6 +111,12 @@ def _stochastic(model: Any, before: Affine) -> Lowered:
     return _linear_classifier(model, before)
 
 
+def _centred(before: Affine, points: Array) -> tuple[Affine, Array]:
+    """Return rows and points about the mean of the points: differences stay, squares are no larger than need be."""
+    centre = points.mean(axis=0)
+    return before.moved(-centre), points - centre
+
+
 def _kernel(model: Any, before: Affine) -> Callable[[Any], Any]:
     """Return the kernel of rows with all support vectors."""
     if model.kernel not in ("linear", "poly", "rbf", "sigmoid"):
@@ -124,10 +130,11 @@ def _kernel(model: Any, before: Affine) -> Callable[[Any], Any]:
         return lambda x: (gamma * products.of(x) + coef0) ** model.degree
     if model.kernel == "sigmoid":
         return lambda x: np.tanh(gamma * products.of(x) + coef0)
+    near, vectors = _centred(before, vectors)
     squares = (vectors * vectors).sum(axis=1)
 
     def rbf(x: Any) -> Any:
-        rows = before.of(x)
+        rows = near.of(x)
         distances = (rows * rows).sum(axis=1, keepdims=True) - 2 * (rows @ vectors.T) + squares
         return np.exp(-gamma * distances)
 
@@ -187,7 +194,7 @@ def _neighbours(model: Any, before: Affine) -> tuple[Callable[[Any], Any], Calla
         raise EncodingError(f"the metric {model.effective_metric_!r}: the Euclidean one is taken")
     if callable(model.weights):
         raise EncodingError("weights of a function: 'uniform' and 'distance' are taken")
-    points = np.asarray(model._fit_X, dtype=float)
+    before, points = _centred(before, np.asarray(model._fit_X, dtype=float))
     squares = (points * points).sum(axis=1)
 
     def distances(x: Any) -> Any:
@@ -233,7 +240,9 @@ def _nearest_regressor(model: Any, before: Affine) -> Lowered:
 
 
 def _gaussian(model: Any, before: Affine) -> Lowered:
-    means, variances = np.asarray(model.theta_), np.asarray(model.var_)
+    # Of rows of float32 they have seven digits, and the squares below take more.
+    before, means = _centred(before, np.asarray(model.theta_, dtype=float))
+    variances = np.asarray(model.var_, dtype=float)
     squares, linear = -0.5 / variances.T, (means / variances).T
     offset = np.log(model.class_prior_) - 0.5 * (np.log(2 * np.pi * variances) + means**2 / variances).sum(axis=1)
 

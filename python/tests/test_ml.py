@@ -138,6 +138,16 @@ def test_leaves_are_rounded_relative_to_their_differences() -> None:
     assert np.abs(compiled(clear, X).predict(X) - clear.predict(X)).max() < np.ptp(y) / 1000
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("clear", [GaussianNB(), KNeighborsClassifier(3), SVC(kernel="rbf", gamma=0.5)])
+def test_features_may_be_far_from_zero(clear: Any, dtype: Any) -> None:
+    X, y = IRIS
+    rows = (X + 1e4).astype(dtype)
+    assert compiled(clear.fit(rows, y), rows).agreement.equal == 1.0
+    found, expected = compiled(clear, rows).predict(rows), clear.predict(rows.astype(float))
+    assert (found == expected).mean() > 0.98
+
+
 def test_outliers_are_those_of_an_isolation_forest() -> None:
     X, _ = IRIS
     clear = IsolationForest(n_estimators=5, max_samples=32, max_features=3, random_state=0).fit(X)
