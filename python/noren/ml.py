@@ -451,7 +451,9 @@ class Model(Halves):
             raise EncodingError(f"predictions of shape {shapes}, the numbers beside them have {expected.shape}")
         if "predict_proba" in self.methods or "decision_function" in self.methods or found.dtype.kind != "f":
             return float((found == expected).mean())
-        return float(1 - ((expected - found) ** 2).sum() / ((expected - expected.mean(axis=0)) ** 2).sum())
+        left, all_of = ((expected - found) ** 2).sum(axis=0), ((expected - expected.mean(axis=0)) ** 2).sum(axis=0)
+        # The mean over outputs; of one that is constant 1 or 0, as in scikit-learn.
+        return float(np.where(all_of > 0, 1 - left / np.where(all_of > 0, all_of, 1), left == 0).mean())
 
     def __repr__(self) -> str:
         """Return the scheme, and the rows of a request."""

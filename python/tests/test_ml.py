@@ -162,6 +162,13 @@ def test_scores_of_the_exponential_loss_are_half_the_logarithms_of_odds() -> Non
     assert np.abs(compiled(clear, X).predict_proba(X) - clear.predict_proba(X)).max() < 0.01
 
 
+def test_scores_of_several_outputs_are_their_mean() -> None:
+    X, y = DIABETES
+    outputs = np.stack([y, np.random.default_rng(2).normal(size=len(y))], axis=1)
+    clear = LinearRegression().fit(X, outputs)
+    assert compiled(clear, X).score(X, outputs) == pytest.approx(clear.score(X, outputs), abs=0.01)
+
+
 def test_transformers_give_components() -> None:
     X, _ = IRIS
     clear = make_pipeline(StandardScaler(), PCA(2)).fit(X)
