@@ -170,7 +170,7 @@ def _plain(estimator: Any, values: Array, features: Array | None = None) -> Tree
     """Return a tree of scikit-learn with these values of its nodes; `features` are those of the ensemble."""
     tree = estimator.tree_
     own = np.asarray(tree.feature)
-    feature = own if features is None else np.where(own >= 0, np.asarray(features)[own], own)
+    feature = own if features is None else np.where(own >= 0, np.asarray(features)[np.maximum(own, 0)], own)
     return Tree(feature, np.asarray(tree.threshold), tree.children_left, tree.children_right, values)
 
 

@@ -148,9 +148,10 @@ def test_features_may_be_far_from_zero(clear: Any, dtype: Any) -> None:
     assert (found == expected).mean() > 0.98
 
 
-def test_outliers_are_those_of_an_isolation_forest() -> None:
-    X, _ = IRIS
-    clear = IsolationForest(n_estimators=5, max_samples=32, max_features=3, random_state=0).fit(X)
+@pytest.mark.parametrize("features", [1, 4])
+def test_outliers_are_those_of_an_isolation_forest(features: int) -> None:
+    X = IRIS[0][:, :features]
+    clear = IsolationForest(n_estimators=5, max_samples=32, max_features=min(3, features), random_state=0).fit(X)
     model = compiled(clear, X)
     assert model.agreement.equal == 1.0
     assert np.abs(model.decision_function(X[:20]) - clear.decision_function(X[:20])).max() < 1e-2
