@@ -15,6 +15,11 @@ Answers: TypeAlias = Mapping[str, Callable[[Array], Any]]
 """The methods of an estimator, each from the scores of rows; the first is what agreement is measured with."""
 
 
+def dense(array: Any) -> Array:
+    """Return what may be a sparse matrix as an array."""
+    return np.asarray(array.toarray() if hasattr(array, "toarray") else array)
+
+
 def flat(scores: Array) -> Array:
     """Return scores of one column as a vector."""
     return scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores

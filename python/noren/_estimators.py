@@ -14,7 +14,7 @@ import numpy as np
 
 from noren import _boosting, _trees
 from noren._affine import Affine
-from noren._answers import Answers, Array, classifier, flat, probabilities, regressor, softmax
+from noren._answers import Answers, Array, classifier, dense, flat, probabilities, regressor, softmax
 from noren._noren import EncodingError
 from noren._onnx import Network
 from noren.compiler import sigmoid
@@ -78,8 +78,8 @@ def _lowering(estimator: Any) -> Callable[[Any, Affine], Lowered] | None:
     return next((_LOWERINGS[base.__name__] for base in type(estimator).__mro__ if base.__name__ in _LOWERINGS), None)
 
 
-def _linear(matrix: Array, offset: Any, before: Affine) -> Callable[[Any], Any]:
-    return before.then(np.atleast_2d(matrix).T, offset).of
+def _linear(matrix: Any, offset: Any, before: Affine) -> Callable[[Any], Any]:
+    return before.then(np.atleast_2d(dense(matrix)).T, offset).of
 
 
 def _linear_regressor(model: Any, before: Affine) -> Lowered:
@@ -121,7 +121,7 @@ def _kernel(model: Any, before: Affine) -> Callable[[Any], Any]:
     """Return the kernel of rows with all support vectors."""
     if model.kernel not in ("linear", "poly", "rbf", "sigmoid"):
         raise EncodingError(f"the kernel {model.kernel!r}: linear, poly, rbf and sigmoid are taken")
-    vectors = np.asarray(model.support_vectors_)
+    vectors = dense(model.support_vectors_)
     gamma, coef0 = model._gamma, model.coef0
     products = before.then(vectors.T, np.zeros(len(vectors)))
     if model.kernel == "linear":
@@ -143,19 +143,19 @@ def _kernel(model: Any, before: Affine) -> Callable[[Any], Any]:
 
 def _support_vectors(model: Any, before: Affine, weights: Array, offset: Array, answers: Answers) -> Lowered:
     if model.kernel == "linear":
-        combined = weights.T @ np.asarray(model.support_vectors_)
+        combined = weights.T @ dense(model.support_vectors_)
         return Lowered(_linear(combined, offset, before), answers)
     kernel = _kernel(model, before)
     return Lowered(lambda x: kernel(x) @ weights + offset, answers, deep=True)
 
 
 def _support_regressor(model: Any, before: Affine) -> Lowered:
-    weights = np.asarray(model.dual_coef_).reshape(1, -1).T
+    weights = dense(model.dual_coef_).reshape(1, -1).T
     return _support_vectors(model, before, weights, np.asarray(model.intercept_), regressor())
 
 
 def _support_classifier(model: Any, before: Affine) -> Lowered:
-    classes, dual = model.classes_, np.asarray(model.dual_coef_)
+    classes, dual = model.classes_, dense(model.dual_coef_)
     if len(classes) == 2:
         answers = classifier(classes)
         return _support_vectors(model, before, dual.T, np.asarray(model.intercept_), answers)
@@ -194,7 +194,7 @@ def _neighbours(model: Any, before: Affine) -> tuple[Callable[[Any], Any], Calla
         raise EncodingError(f"the metric {model.effective_metric_!r}: the Euclidean one is taken")
     if callable(model.weights):
         raise EncodingError("weights of a function: 'uniform' and 'distance' are taken")
-    before, points = _centred(before, np.asarray(model._fit_X, dtype=float))
+    before, points = _centred(before, dense(model._fit_X).astype(float))
     squares = (points * points).sum(axis=1)
 
     def distances(x: Any) -> Any:

@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from noren import _onnx as graphs
 from noren import compiler
 from noren._affine import Affine
+from noren._answers import dense
 from noren._estimators import Lowered, lower, takes_ranks, transformed
 from noren._halves import Halves, Owner
 from noren._noren import EncodingError, RangeError
@@ -216,7 +217,7 @@ def _transformed(owned: Sequence[Any], X: Any) -> Any:
 
 def _numbers(X: Any, shape: tuple[int, ...] | None = None) -> Array:
     """Return rows of a shape as an array of finite numbers; None stands for tables of any width."""
-    array = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+    array = dense(X)
     if array.ndim < 2 or array.shape[0] == 0 or (array.ndim != 2 if shape is None else array.shape[1:] != shape):
         needed = "a table" if shape is None else f"an array of rows x {' x '.join(map(str, shape))}"
         raise EncodingError(f"rows of shape {array.shape}: {needed} is needed, with a row for each")
@@ -364,13 +365,16 @@ def _agreement(model: Any, compiled: Compiled, encoding: Encoding, X: Any) -> Ag
     method = next(iter(encoding.lowered.answers))
     chunk, count = next(encoding.chunks(X))
     scores = np.asarray(compiled.simulate(chunk))
-    examples = X.iloc[:count] if hasattr(X, "iloc") else np.asarray(X)[:count]
+    if hasattr(X, "iloc"):
+        examples = X.iloc[:count]
+    else:
+        examples = X.tocsr()[:count] if hasattr(X, "tocsr") else np.asarray(X)[:count]
     # The Booster of XGBoost predicts arrays by another name.
     clear = getattr(model, "inplace_predict", getattr(model, method))
     near, largest = np.ones(count, dtype=bool), float("nan")
     found, expected = _outputs(encoding.answer(method)(scores)), _outputs(clear(examples))
     for own, other in zip(found, expected, strict=True):
-        rows, difference = _compared(own[:count].reshape(count, -1), np.asarray(other).reshape(count, -1))
+        rows, difference = _compared(own[:count].reshape(count, -1), dense(other).reshape(count, -1))
         near &= rows
         largest = float(np.fmax(largest, difference))
     if isnan(largest) and "predict_proba" in encoding.lowered.answers:

@@ -38,7 +38,13 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB  # noqa: E402
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor  # noqa: E402
 from sklearn.neural_network import MLPClassifier, MLPRegressor  # noqa: E402
 from sklearn.pipeline import Pipeline, make_pipeline  # noqa: E402
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, RobustScaler, StandardScaler  # noqa: E402
+from sklearn.preprocessing import (  # noqa: E402
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    RobustScaler,
+    StandardScaler,
+)
 from sklearn.svm import SVC, SVR, LinearSVC  # noqa: E402
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor  # noqa: E402
 
@@ -182,6 +188,7 @@ TRANSFORMERS = {
     "means alone": StandardScaler(with_std=False),
     "quartiles alone": RobustScaler(with_centering=False),
     "medians alone": RobustScaler(with_scaling=False),
+    "sparse rows": make_pipeline(OneHotEncoder(handle_unknown="ignore", max_categories=4), MaxAbsScaler()),
 }
 
 
@@ -190,7 +197,30 @@ def test_transformers_do_what_their_options_say(name: str) -> None:
     X, y = IRIS
     clear = TRANSFORMERS[name].fit(X, y)
     expected = clear.transform(X[:9])
+    expected = expected.toarray() if hasattr(expected, "toarray") else expected
     assert np.abs(compiled(clear, X).transform(X[:9]) - expected).max() < 1e-2
+
+
+SPARSE = {
+    "kernel": SVC(kernel="poly", degree=2),
+    "linear kernel": SVC(kernel="linear"),
+    "neighbours": KNeighborsClassifier(3),
+    "forest": RandomForestClassifier(2, max_depth=2, random_state=0),
+    "linear": LogisticRegression(),
+}
+
+
+@pytest.mark.parametrize("name", SPARSE)
+def test_models_are_fitted_on_sparse_rows(name: str) -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(60, 5)) * (rng.random((60, 5)) < 0.6)
+    y = (rows[:, 0] + rows[:, 1] > 0).astype(int)
+    for given in (sparse.csr_matrix(rows), sparse.coo_matrix(rows)):
+        clear = SPARSE[name].fit(given, y)
+        model = compiled(clear, given)
+        assert model.agreement.equal == 1.0
+        assert (model.predict(given) == clear.predict(given)).mean() > 0.95
 
 
 def test_owners_do_steps_in_clear_that_are_no_linear_maps() -> None:
