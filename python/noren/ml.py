@@ -245,9 +245,11 @@ def _bounds(features: Array, margin: float) -> Affine:
     places = (0, *range(2, features.ndim))
     ends = (features.min(axis=places, keepdims=True), features.max(axis=places, keepdims=True))
     low, high = (np.broadcast_to(end, (1, *features.shape[1:])).ravel() for end in ends)
-    half = (high - low) * (0.5 + margin)
+    middle = (low + high) / 2
+    # The middle is rounded: without a margin both ends are within the range all the same.
+    half = np.maximum(high - middle, middle - low) * (1 + 2 * margin)
     # A feature that is always the same may be a little different.
-    return Affine(np.where(half > 0, half, np.maximum(np.abs(low), 1.0) * 2.0**-10), (low + high) / 2)
+    return Affine(np.where(half > 0, half, np.maximum(np.abs(low), 1.0) * 2.0**-10), middle)
 
 
 @dataclass(frozen=True)

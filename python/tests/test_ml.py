@@ -266,6 +266,14 @@ def test_rows_outside_of_ranges_are_refused_by_row_and_feature() -> None:
             model.client.encrypt(wrong)
 
 
+def test_examples_are_within_their_range_without_a_margin() -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        rows = rng.normal(size=(9, 20)) * 10.0 ** rng.integers(-6, 3, 20) + 10.0 ** rng.integers(0, 5, 20)
+        clear = MaxAbsScaler().fit(rows)
+        assert compiled(clear, rows, margin=0).agreement.rows == 9
+
+
 def test_what_is_not_taken_is_named() -> None:
     X, y = IRIS
     gaussian = pytest.importorskip("sklearn.gaussian_process")
