@@ -98,7 +98,10 @@ def compile(
     given = _transformed(owned, X)
     features = _numbers(given, _row_shape(model))
     shape, width = features.shape[1:], prod(features.shape[1:])
-    bounds, lowered = None, _lowered(rest, Affine.identity(width))
+    expected = _fitted_width(rest[0]) or width
+    bounds, lowered = None, _lowered(rest, Affine.identity(expected))
+    if width != expected:
+        raise EncodingError(f"examples of {width} features, {type(rest[0]).__name__} was fitted with {expected}")
     lowered.accepts(given)
     if lowered.high is None:
         bounds = _bounds(features, margin)
@@ -211,8 +214,21 @@ def _output_names(step: Any) -> list[str]:
 def _transformed(owned: Sequence[Any], X: Any) -> Any:
     """Return rows after the steps of their owner."""
     for step in owned:
-        X = step.transform(X)
+        try:
+            X = step.transform(X)
+        except (TypeError, ValueError) as error:
+            raise EncodingError(f"{type(step).__name__}, which the owner of rows applies to them: {error}") from error
     return X
+
+
+def _fitted_width(model: Any) -> int | None:
+    """Return how many features an estimator was fitted with; None where it does not say so."""
+    # Boosters of XGBoost and LightGBM have a method for it.
+    width = next((getattr(model, name) for name in _WIDTHS if hasattr(model, name)), None)
+    return width() if callable(width) else width
+
+
+_WIDTHS = ("n_features_in_", "num_features", "num_feature")
 
 
 def _numbers(X: Any, shape: tuple[int, ...] | None = None) -> Array:

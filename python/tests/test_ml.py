@@ -42,6 +42,7 @@ from sklearn.preprocessing import (  # noqa: E402
     MaxAbsScaler,
     MinMaxScaler,
     OneHotEncoder,
+    PowerTransformer,
     RobustScaler,
     StandardScaler,
 )
@@ -272,6 +273,23 @@ def test_examples_are_within_their_range_without_a_margin() -> None:
         rows = rng.normal(size=(9, 20)) * 10.0 ** rng.integers(-6, 3, 20) + 10.0 ** rng.integers(0, 5, 20)
         clear = MaxAbsScaler().fit(rows)
         assert compiled(clear, rows, margin=0).agreement.rows == 9
+
+
+def test_rows_that_the_model_itself_does_not_take_are_refused() -> None:
+    X, y = IRIS
+    wide = np.hstack([X, X])
+    for clear in (LinearRegression(), DecisionTreeClassifier(max_depth=2)):
+        with pytest.raises(noren.EncodingError, match=f"examples of 8 features, {type(clear).__name__} was .* with 4"):
+            compiled(clear.fit(X, y), wide)
+    clear = make_pipeline(StandardScaler(), PowerTransformer(), Ridge()).fit(X, y)
+    for rows, words in [
+        (wide, "StandardScaler, .*: X has 8 features"),
+        (np.full((3, 4), "a"), "StandardScaler, .*'a'"),
+    ]:
+        with pytest.raises(noren.EncodingError, match=words):
+            compiled(clear, rows)
+        with pytest.raises(noren.EncodingError, match=words):
+            compiled(clear, X).client.encrypt(rows)
 
 
 def test_what_is_not_taken_is_named() -> None:
