@@ -23,6 +23,8 @@ FINE = 2.0**-20
 """The precision of distances: those of neighbours are much smaller than the largest."""
 ROUGH = 2.0**-6
 """The precision of networks that classify: the score of a class is seldom as close to another."""
+LEAST = 2.0**-26
+"""Components of less spread than this, relative to the largest, are rounding errors: whitening makes these as large."""
 SAME = 2.0**-18
 """Squared distances up to this, relative to the largest, are those of equal rows."""
 
@@ -335,9 +337,12 @@ def transformed(step: Any, before: Affine) -> Affine | None:
     if name == "MaxAbsScaler" and not getattr(step, "clip", False):
         return before.scaled(1 / np.asarray(step.scale_))
     if name in ("PCA", "IncrementalPCA"):
+        spread = np.sqrt(step.explained_variance_)
+        if step.whiten and not spread.min() > LEAST * spread.max():
+            return None
         matrix = np.asarray(step.components_).T
         offset = -np.asarray(step.mean_) @ matrix
-        scale = 1 / np.sqrt(step.explained_variance_) if step.whiten else np.ones(matrix.shape[1])
+        scale = 1 / spread if step.whiten else np.ones(matrix.shape[1])
         return before.then(matrix * scale, offset * scale)
     if name == "TruncatedSVD":
         return before.then(np.asarray(step.components_).T, 0.0)

@@ -202,6 +202,15 @@ def test_transformers_do_what_their_options_say(name: str) -> None:
     assert np.abs(compiled(clear, X).transform(X[:9]) - expected).max() < 1e-2
 
 
+def test_components_that_are_rounding_errors_are_whitened_by_the_owner() -> None:
+    X, y = DIABETES
+    rows = np.hstack([X[:, :3], X[:, :1]])
+    clear = make_pipeline(PCA(whiten=True), LinearRegression()).fit(rows, y)
+    assert np.abs(compiled(clear, rows).predict(rows) - clear.predict(rows)).max() < np.ptp(y) / 1000
+    with pytest.raises(noren.EncodingError, match="no linear map"):
+        compiled(clear[:1], rows)
+
+
 SPARSE = {
     "kernel": SVC(kernel="poly", degree=2),
     "linear kernel": SVC(kernel="linear"),
