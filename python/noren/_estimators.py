@@ -77,7 +77,9 @@ def takes_ranks(estimator: Any) -> bool:
 def _lowering(estimator: Any) -> Callable[[Any, Affine], Lowered] | None:
     if _boosting.reader(estimator) is not None:
         return _forest
-    return next((_LOWERINGS[base.__name__] for base in type(estimator).__mro__ if base.__name__ in _LOWERINGS), None)
+    is_selection = hasattr(estimator, "get_support") and not hasattr(estimator, "predict")
+    known = [_LOWERINGS[base.__name__] for base in type(estimator).__mro__ if base.__name__ in _LOWERINGS]
+    return next(iter(known), _transformer if is_selection else None)
 
 
 def _linear(matrix: Any, offset: Any, before: Affine) -> Callable[[Any], Any]:

@@ -24,6 +24,7 @@ from sklearn.ensemble import (  # noqa: E402
     IsolationForest,
     RandomForestClassifier,
 )
+from sklearn.feature_selection import SelectKBest  # noqa: E402
 from sklearn.linear_model import (  # noqa: E402
     ElasticNet,
     LinearRegression,
@@ -189,6 +190,7 @@ TRANSFORMERS = {
     "means alone": StandardScaler(with_std=False),
     "quartiles alone": RobustScaler(with_centering=False),
     "medians alone": RobustScaler(with_scaling=False),
+    "selection": SelectKBest(k=2),
     "sparse rows": make_pipeline(OneHotEncoder(handle_unknown="ignore", max_categories=4), MaxAbsScaler()),
 }
 
