@@ -126,6 +126,10 @@ def _kernel(model: Any, before: Affine) -> Callable[[Any], Any]:
     if model.kernel not in ("linear", "poly", "rbf", "sigmoid"):
         raise EncodingError(f"the kernel {model.kernel!r}: linear, poly, rbf and sigmoid are taken")
     vectors = dense(model.support_vectors_)
+    if not len(vectors):
+        raise EncodingError(
+            f"{type(model).__name__} without support vectors gives the same for all rows: nothing is to be computed"
+        )
     gamma, coef0 = model._gamma, model.coef0
     products = before.then(vectors.T, np.zeros(len(vectors)))
     if model.kernel == "linear":
@@ -247,6 +251,8 @@ def _gaussian(model: Any, before: Affine) -> Lowered:
     # Of rows of float32 they have seven digits, and the squares below take more.
     before, means = _centred(before, np.asarray(model.theta_, dtype=float))
     variances = np.asarray(model.var_, dtype=float)
+    if not variances.all():
+        raise EncodingError("GaussianNB with a variance of 0 has no densities: leave out features that are constant")
     squares, linear = -0.5 / variances.T, (means / variances).T
     offset = np.log(model.class_prior_) - 0.5 * (np.log(2 * np.pi * variances) + means**2 / variances).sum(axis=1)
 

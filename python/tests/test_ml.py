@@ -312,6 +312,8 @@ def test_what_is_not_taken_is_named() -> None:
         (KNeighborsClassifier(metric="manhattan").fit(X, y), "the metric 'manhattan'"),
         (ExtraTreesRegressor(80, random_state=0).fit(X, X[:, 0]), r"trees of \d+ splits .* fit fewer trees"),
         (SVC(kernel="precomputed").fit(X @ X.T, y), "the kernel 'precomputed'"),
+        (SVR(epsilon=9.0).fit(X, y), "SVR without support vectors"),
+        (GaussianNB().fit(np.ones_like(X), y), "GaussianNB with a variance of 0"),
     ]:
         with pytest.raises(noren.EncodingError, match=words):
             ml.compile(model, X, security=None)
