@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isnan, prod
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -237,6 +238,9 @@ def _numbers(X: Any, shape: tuple[int, ...] | None = None) -> Array:
     if array.ndim < 2 or array.shape[0] == 0 or (array.ndim != 2 if shape is None else array.shape[1:] != shape):
         needed = "a table" if shape is None else f"an array of rows x {' x '.join(map(str, shape))}"
         raise EncodingError(f"rows of shape {array.shape}: {needed} is needed, with a row for each")
+    if array.dtype.kind == "O" and all(isinstance(value, Real | np.bool_) for value in array.flat):
+        # What takes columns apart gives numbers of different types so.
+        array = array.astype(float)
     if array.dtype.kind not in "biuf":
         raise EncodingError(
             f"features of type {array.dtype}: numbers are needed, such as by a OneHotEncoder in the pipeline"

@@ -255,6 +255,14 @@ def test_steps_that_pass_rows_through_are_left_out(last: Any) -> None:
     assert (compiled(clear, rows).predict(rows) == clear.predict(rows)).all()
 
 
+def test_steps_of_the_owner_may_give_numbers_of_several_types() -> None:
+    X, y = IRIS
+    kept = ColumnTransformer([("number", StandardScaler(), [0]), ("rest", "passthrough", [1, 2])])
+    clear = make_pipeline(kept, RidgeClassifier())
+    rows = [[float(row[0]), int(row[1]), bool(row[2] > 3)] for row in X]
+    assert (compiled(clear.fit(rows, y), rows).predict(rows) == clear.predict(rows)).all()
+
+
 def test_searches_give_the_best_of_their_models() -> None:
     X, y = IRIS
     search = GridSearchCV(LogisticRegression(max_iter=500), {"C": [0.1, 1.0]}, cv=2).fit(X, y)
