@@ -17,6 +17,7 @@ from fuzz_api import (
     lookups,
     mistakes,
     questions,
+    retrieval,
     selftest,
     signatures,
     switching,
@@ -42,6 +43,7 @@ SCHEMES: dict[str, Scheme] = {
         Scheme("switching", switching.World, switching.VERBS, first=2, steps=(5, 12), weight=0.6),
         Scheme("compiler", compiler.World, compiler.VERBS, steps=(2, 4), weight=0.6),
         Scheme("questions", questions.World, questions.VERBS, steps=(2, 5), weight=0.6),
+        Scheme("retrieval", retrieval.World, retrieval.VERBS, steps=(3, 8), weight=0.4),
         Scheme("tool", tool.World, tool.VERBS, first=1, steps=(3, 6), weight=0.15),
         Scheme("advisor", advisor.World, advisor.VERBS, first=1, steps=(3, 8), weight=0.3),
     )
