@@ -49,6 +49,12 @@ SCHEMES: dict[str, Scheme] = {
     )
 }
 
+# Without scikit-learn there are no fitted models.
+if importlib.util.find_spec("sklearn") is not None:
+    from fuzz_api import models
+
+    SCHEMES["models"] = Scheme("models", models.World, models.VERBS, steps=(2, 5), weight=0.6)
+
 # Without Ray there is no noren.cluster.
 if importlib.util.find_spec("ray") is not None:
     from fuzz_api import cluster

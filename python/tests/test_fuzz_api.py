@@ -24,6 +24,7 @@ SHORT = {
     "bootstrapping": 8,
     "compiler": 25,
     "questions": 12,
+    "models": 6,
     "retrieval": 8,
     "signatures": 8,
     "tool": 3,
