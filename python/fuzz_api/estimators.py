@@ -264,6 +264,8 @@ def made(rng: Rng, name: str, options: Options) -> Any:
     else:
         known = of().get_params()
         small = {"n_estimators": 2, "max_depth": 3, "max_iter": 3} if "ensemble" in module or "tree" in module else {}
+        # On features of very different scale support vectors would be sought for minutes.
+        small |= {"max_iter": 5000} if "kernel" in known else {}
         small = {option: value for option, value in small.items() if option in known and option not in given}
         given |= small | ({"random_state": 0} if "random_state" in known else {})
     return of(**given)
