@@ -127,6 +127,15 @@ pub(super) fn ciphertexts<C>(items: &[Vec<u8>], read: impl Fn(&[u8]) -> Result<V
     items.iter().map(|item| if item.is_empty() { Ok(Vec::new()) } else { read(item) }).collect()
 }
 
+/// The fault of a text that was to be JSON of some shape, in words for its reader.
+pub(crate) fn fault_of_json(error: &serde_json::Error) -> String {
+    let what = if error.is_data() { "values that are not known here" } else { "no JSON" };
+    match error.line() {
+        0 => what.to_owned(),
+        line => format!("{what}, line {line}, column {}", error.column()),
+    }
+}
+
 /// An object among the items of a parcel, as its own container says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Content {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::backends::backend::{Outcome, Plan, Record};
 use crate::backends::options::Options;
-use crate::backends::parcel::{Function, Parcel};
+use crate::backends::parcel::{Function, Parcel, fault_of_json};
 use crate::backends::table::Backends;
 use crate::compiler::choice::{best, server_with, usual_client};
 use crate::cost::{Machine, Price};
@@ -261,7 +261,7 @@ impl Program {
             return Err(refused("a fingerprint of another function".to_owned()));
         }
         let Text { graph, scheme, plan, precision, interface } =
-            serde_json::from_slice(text).map_err(|error| refused(error.to_string()))?;
+            serde_json::from_slice(text).map_err(|error| refused(fault_of_json(&error)))?;
         let graph = Graph::from_json(&graph.to_string())?;
         Options { precision: Some(precision), dead_zone: plan.dead_zone, ..Options::default() }.check()?;
         let evaluated = Evaluated::new(&graph)?;

@@ -6,6 +6,7 @@ use noren_rlwe::wire::writer::Form;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::backends::parcel::fault_of_json;
 use crate::backends::{Parcel, Purpose};
 use crate::schemes::bfv::Parameters;
 
@@ -46,7 +47,7 @@ impl<T: Serialize + DeserializeOwned> Description<T> {
         let [json, parameters] = &parcel.items[..] else {
             return Err(refused::<P>(format!("{} items for 2", parcel.items.len())));
         };
-        let text = serde_json::from_slice(json).map_err(|error| refused::<P>(error.to_string()))?;
+        let text = serde_json::from_slice(json).map_err(|error| refused::<P>(fault_of_json(&error)))?;
         let read = Self::new(text, Parameters::from_bytes(&(), parameters)?);
         if read.digest == parcel.fingerprint {
             Ok(read)

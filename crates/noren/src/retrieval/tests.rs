@@ -46,8 +46,8 @@ fn numbered_rows_are_those_of_the_table() -> Result<()> {
 
 #[test]
 fn named_rows_are_those_of_the_table_and_others_are_not_there() -> Result<()> {
-    for (count, length) in [(1, 3), (700, 20), (3, 9000)] {
-        let table = rows((0..count).map(|at| length + at % 3));
+    for (count, length, varies) in [(1, 3, 3), (700, 20, 3), (3, 9000, 3), (50, 0, 1)] {
+        let table = rows((0..count).map(|at| length + at % varies));
         let names: Vec<String> = (0..count).map(|at| format!("row {at}")).collect();
         let pairs: Vec<(&[u8], &[u8])> =
             names.iter().zip(&table).map(|(name, row)| (name.as_bytes(), &row[..])).collect();

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::backends::backend::Outcome;
 use crate::backends::options::Options;
+use crate::backends::parcel::fault_of_json;
 use crate::backends::table::Backends;
 use crate::compiler::Program;
 use crate::tables::answer::Answer;
@@ -106,7 +107,7 @@ impl Query {
         let refused = |found: String| Error::parameter("program", found, "the file of a question on a table");
         let Some(interface) = program.interface().and_then(|all| all.get(INTERFACE)) else { return Ok(None) };
         let Interface { table, text, lanes } =
-            serde_json::from_value(interface.clone()).map_err(|error| refused(error.to_string()))?;
+            serde_json::from_value(interface.clone()).map_err(|error| refused(fault_of_json(&error)))?;
         table.check()?;
         if !lanes.is_power_of_two() || lanes > table.rows.next_power_of_two() {
             return Err(refused(format!("{lanes} lanes for {} rows", table.rows)));
