@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fuzz_api.reading import LARGEST, SAVED, Reader, World, attempt, loaded, saved, unpickled
-from fuzz_api.samples import COMPILED, MODELS, PASSPHRASE, SIGNED, Samples
+from fuzz_api.samples import ASKED, COMPILED, MODELS, PASSPHRASE, SIGNED, Samples
 from fuzz_api.tfhe_readers import tfhe_array, tfhe_circuit, tfhe_mapped, tfhe_params, tfhe_secret, tfhe_server
 from fuzz_api.tool import tool
 from fuzz_api.verdict import Finding
@@ -27,7 +27,9 @@ from noren import (
     bootstrapping,
     ckks,
     compiler,
+    intersection,
     programs,
+    retrieval,
     sign,
     switching,
     tfhe,
@@ -419,6 +421,26 @@ def message(w: World) -> None:
         good.client.decrypt(w.data, bound=True)
 
 
+def description(w: World) -> None:
+    """A description of a table of another: keys are made for it, and a request."""
+    made = retrieval.Client if w.name.startswith("rows") else intersection.Client
+    client: Any = made(w.data, min_security=0)
+    client.keygen(seed=bytes(32))
+    client.encrypt(ASKED, seed=bytes(32))
+
+
+def exchange(w: World) -> None:
+    """A message between whoever asks for rows and their holder."""
+    kind = w.name.split(".")[0] if w.name in EXCHANGES else "rows"
+    database, client, keys = w.good.objects[f"{kind}.halves"]
+    if w.name.endswith("request"):
+        attempt(lambda: client.decrypt(w.data, ASKED))
+        database.answer(w.data, keys)
+    else:
+        attempt(lambda: database.answer(w.data, keys))
+        client.decrypt(w.data, ASKED)
+
+
 def machine(w: World) -> None:
     advice = advisor.advise("compare", integer=4, machine=w.path, threads=1)
     str(advice)
@@ -432,10 +454,14 @@ BARE = (
 )
 PROGRAMS = tuple(f"{scheme}.program" for scheme in COMPILED)
 MESSAGES = tuple(f"{scheme}.{way}" for scheme in COMPILED if scheme != "tfhe" for way in ("request", "reply"))
+DESCRIPTIONS = ("rows.description", "shared.description")
+EXCHANGES = ("rows.request", "rows.reply", "shared.request", "shared.reply")
 CONTAINERS = (
     *BARE,
     *PROGRAMS,
     *MESSAGES,
+    *DESCRIPTIONS,
+    *EXCHANGES,
     *("ckks.params", "ckks.secret", "ckks.public", "ckks.eval", "ckks.plain", "ckks.list", "ckks.table", *CKKS),
     *("int.params", "int.secret", "int.public", "int.eval", "int.table", "lookup.keys", "lookup.matrix", "lookup.line"),
     *("ckks.mapped", "int.mapped", "lookup.mapped"),
@@ -489,6 +515,8 @@ PYTHON: list[Reader] = [
     Reader("programs.Program", MODEL_NAMES, text_model),
     Reader("compiler.Compiled", PROGRAMS, compiled),
     Reader("messages of compiler.Compiled", MESSAGES, message),
+    Reader("retrieval.Client and intersection.Client", DESCRIPTIONS, description),
+    Reader("messages of retrieval and intersection", EXCHANGES, exchange),
     Reader("advisor.advise with a machine", ("machine.json",), machine, checks=False),
     Reader("ckks.SecretKey under a passphrase", ("ckks.locked",), locked_secret, checks=False),
     Reader("noren.verify of a signature", (f"{SIGNED}.minisig",), signed(f"{SIGNED}.minisig"), checks=False),

@@ -11,7 +11,21 @@ from typing import Any
 import numpy as np
 
 from fuzz_api.tool import tool
-from noren import Input, SigningKey, bfv, bgv, bootstrapping, ckks, compile, programs, sign, switching, tfhe
+from noren import (
+    Input,
+    SigningKey,
+    bfv,
+    bgv,
+    bootstrapping,
+    ckks,
+    compile,
+    intersection,
+    programs,
+    retrieval,
+    sign,
+    switching,
+    tfhe,
+)
 
 # Kinds of the wire format that no file of the tool or of Python has: parts of other objects, and objects of Rust alone.
 NOT_WRITTEN = {
@@ -36,6 +50,8 @@ COMPILED: dict[Any, tuple[float, float, type]] = {
     "bfv": (0, 7, int),
     "tfhe": (0, 7, int),
 }
+ASKED = ["key 3", "none"]
+"""Keywords that are asked for, of a table of another."""
 PASSPHRASE, SIGNED = "open sesame", "ckks.ct"
 
 OWNERS = 3
@@ -67,6 +83,7 @@ class Samples:
         self._tfhe()
         self._bootstrapping()
         self._compiled()
+        self._retrieval()
         self._texts()
         self._tables()
 
@@ -225,6 +242,19 @@ class Samples:
 
     def _function(self, x: Any) -> Any:
         return x * x + (1 if self.odd else 2)
+
+    def _retrieval(self) -> None:
+        """Describe a table of another in both ways; their messages go both ways."""
+        rows: dict[bytes | str, bytes | str] = {f"key {k}": bytes([k]) * (3 if self.odd else 4) for k in range(20)}
+        for name, database, client_of in (
+            ("rows", retrieval.Database(rows, security=None), retrieval.Client),
+            ("shared", intersection.Database(rows, asked=5, security=None, seed=self.seed), intersection.Client),
+        ):
+            client: Any = client_of(self._put(f"{name}.description", database.description), min_security=0)
+            keys = client.keygen(seed=self.seed)
+            request = self._put(f"{name}.request", client.encrypt(ASKED, seed=self.seed))
+            self._put(f"{name}.reply", database.answer(request, keys))
+            self.objects[f"{name}.halves"] = (database, client, keys)
 
     def _texts(self) -> None:
         for name, model in MODELS.items():
