@@ -111,8 +111,8 @@ impl Plan for ClearPlan {
         Ok(ServerKeys::of(vec![part(Parcel::<Keys>::new([1; 32], vec![vec![]]))]))
     }
 
-    fn encrypt(&self, _: &SecretKey, inputs: &[Option<Vec<f64>>], _: Seed) -> Result<Vec<Vec<u8>>> {
-        Ok(to_bytes(&inputs.iter().map(|values| values.clone().unwrap_or_default()).collect::<Vec<_>>()))
+    fn encrypt(&self, _: &SecretKey, inputs: &[Option<&[f64]>], _: Seed) -> Result<Vec<Vec<u8>>> {
+        Ok(to_bytes(&inputs.iter().map(|values| values.unwrap_or_default().to_vec()).collect::<Vec<_>>()))
     }
 
     fn server(self: Arc<Self>, _: &ServerKeys) -> Result<Box<dyn Running>> {
@@ -203,20 +203,20 @@ fn inputs_are_encrypted_in_several_requests() -> Result<()> {
         let server = Server::new(&program, &client.server_keys(&seed(2))?)?;
         let both = client.encrypt(&[x.clone(), y.clone(), z.clone()], seed(3))?;
         assert_eq!(server.run_joined(&[&both])?, server.run(&both)?, "{name}");
-        let first = client.encrypt_some(&[Some(x.clone()), Some(y.clone()), None], seed(4));
+        let first = client.encrypt_some(&[Some(&x), Some(&y), None], seed(4));
         if name == "bfv-lookups" {
             assert!(first.is_err_and(|error| error.to_string().contains("share ciphertexts")));
             continue;
         }
         let first = first?;
-        let again = client.encrypt_some(&[Some(z.clone()), None, None], seed(5))?;
-        let second = client.encrypt_some(&[None, None, Some(z.clone())], seed(6))?;
+        let again = client.encrypt_some(&[Some(&z), None, None], seed(5))?;
+        let second = client.encrypt_some(&[None, None, Some(&z)], seed(6))?;
         let reply = server.run_joined(&[&second, &first])?;
         let found = client.decrypt(&reply)?;
         let close = |(found, (x, z)): (&f64, (&f64, &f64))| (found - x * z).abs() <= found.abs() / 100.0 + 0.01;
         assert!(found.values[0].iter().zip(x.iter().zip(&z)).all(close), "{name}: {:?}", found.values);
         // The first again, with another second.
-        let other = client.encrypt_some(&[None, None, Some(vec![1.0; 5])], seed(7))?;
+        let other = client.encrypt_some(&[None, None, Some(&[1.0; 5])], seed(7))?;
         let found = client.decrypt(&server.run_joined(&[&first, &other])?)?;
         assert!(found.values[0].iter().zip(&x).all(|(found, x)| (found - x).abs() < 0.1), "{name}");
         let message = |refused: Result<Vec<u8>>| refused.err().map(|error| error.to_string()).unwrap_or_default();

@@ -277,6 +277,7 @@ impl PyProgram {
         let (client, seed) = (secret.client(&self.0)?, seed_of(seed)?);
         let values = |input: &Option<PyReadonlyArray1<'_, f64>>| input.as_ref().map(values).transpose();
         let inputs = inputs.iter().map(values).collect::<PyResult<Vec<_>>>()?;
+        let inputs: Vec<_> = inputs.iter().map(Option::as_deref).collect();
         Ok(PyBytes::new(py, &detached(py, || client.encrypt_some(&inputs, seed))?))
     }
 

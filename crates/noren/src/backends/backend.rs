@@ -166,7 +166,7 @@ pub trait Plan: Send + Sync {
     ///
     /// # Errors
     /// A secret key of other parameters; what the encoder refuses; inputs that are not given to a plan that encrypts all together.
-    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<Vec<f64>>], seed: Seed) -> Result<Vec<Vec<u8>>>;
+    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<&[f64]>], seed: Seed) -> Result<Vec<Vec<u8>>>;
 
     /// The server half with its keys.
     ///

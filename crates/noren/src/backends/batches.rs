@@ -210,10 +210,12 @@ impl Plan for Batches {
         self.plan.write_server_keys(secret, seed, to, progress)
     }
 
-    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<Vec<f64>>], seed: Seed) -> Result<Vec<Vec<u8>>> {
+    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<&[f64]>], seed: Seed) -> Result<Vec<Vec<u8>>> {
         let encrypt = |at: usize| {
-            let rows = |values: &Option<Vec<f64>>| values.as_ref().map(|values| self.rows(values, at));
-            self.plan.encrypt(secret, &inputs.iter().map(rows).collect::<Vec<_>>(), Self::seed(&seed, at))
+            let rows = |values: &Option<&[f64]>| values.map(|values| self.rows(values, at));
+            let rows: Vec<_> = inputs.iter().map(rows).collect();
+            let rows: Vec<_> = rows.iter().map(Option::as_deref).collect();
+            self.plan.encrypt(secret, &rows, Self::seed(&seed, at))
         };
         Ok((0..self.count()).map(encrypt).collect::<Result<Vec<_>>>()?.concat())
     }

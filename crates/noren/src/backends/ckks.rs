@@ -203,7 +203,7 @@ impl Plan for CkksPlan {
         Ok(ServerKeys::of(vec![part(ckks::KeyFile { context: context.clone(), key })]))
     }
 
-    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<Vec<f64>>], seed: Seed) -> Result<Vec<Vec<u8>>> {
+    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<&[f64]>], seed: Seed) -> Result<Vec<Vec<u8>>> {
         encrypted(&self.on, secret, inputs, self.parameters.max_level(), seed)
     }
 
@@ -273,7 +273,7 @@ pub(super) fn secret_of(parameters: &ckks::Parameters, seed: &Seed) -> Result<Se
 pub(super) fn encrypted(
     on: &OnSlots,
     secret: &SecretKey,
-    inputs: &[Option<Vec<f64>>],
+    inputs: &[Option<&[f64]>],
     level: usize,
     seed: Seed,
 ) -> Result<Vec<Vec<u8>>> {

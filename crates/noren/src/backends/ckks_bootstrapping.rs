@@ -322,7 +322,7 @@ impl Plan for DeepPlan {
         BootstrapKeyFile::generate(to, context, &self.parameters, key, seed.clone(), &request, &mut hear).map(|_| ())
     }
 
-    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<Vec<f64>>], seed: Seed) -> Result<Vec<Vec<u8>>> {
+    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<&[f64]>], seed: Seed) -> Result<Vec<Vec<u8>>> {
         encrypted(&self.on, secret, inputs, self.parameters.output_level(), seed)
     }
 

@@ -228,7 +228,7 @@ impl Plan for SwitchingPlan {
         Ok(keys.with(part(server)).with(part(between)))
     }
 
-    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<Vec<f64>>], seed: Seed) -> Result<Vec<Vec<u8>>> {
+    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<&[f64]>], seed: Seed) -> Result<Vec<Vec<u8>>> {
         self.deep.encrypt(secret, inputs, seed)
     }
 

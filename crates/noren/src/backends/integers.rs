@@ -2,6 +2,7 @@
 //! results.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
@@ -145,12 +146,14 @@ impl<S: Scheme> IntegerPlan<S> {
     }
 
     /// The inputs of each lane. Where the last has fewer rows than the others, its last row is there more than once.
-    fn in_lanes(&self, inputs: &[Option<Vec<f64>>]) -> Vec<Vec<Option<Vec<f64>>>> {
-        let Lanes::Halves(count) = self.lanes else { return vec![inputs.to_vec()] };
+    fn in_lanes<'a>(&self, inputs: &[Option<&'a [f64]>]) -> Vec<Vec<Option<Cow<'a, [f64]>>>> {
+        let Lanes::Halves(count) = self.lanes else {
+            return vec![inputs.iter().map(|values| values.map(Cow::Borrowed)).collect()];
+        };
         let half = |lane: usize| {
-            let rows = |(values, at): (&Option<Vec<f64>>, usize)| {
+            let rows = |(values, at): (&Option<&[f64]>, usize)| {
                 let shape = &self.graph.node(at).shape;
-                values.as_ref().map(|values| repeated_rows(values, shape[0], lane * count, count))
+                values.map(|values| Cow::Owned(repeated_rows(values, shape[0], lane * count, count)))
             };
             inputs.iter().zip(self.graph.inputs()).map(rows).collect()
         };
@@ -404,12 +407,15 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
         Ok(ServerKeys::of(vec![part(KeyFile { context: context.clone(), key })]))
     }
 
-    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<Vec<f64>>], seed: Seed) -> Result<Vec<Vec<u8>>> {
+    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<&[f64]>], seed: Seed) -> Result<Vec<Vec<u8>>> {
         let KeyFile { context, key } = secret.get::<KeyFile<RlweSecret>>(0)?;
         let encoder = integers::Encoder::new(context);
         let encryptor = integers::Encryptor::<S>::symmetric(context, key, seed)?;
         let lanes = self.in_lanes(inputs);
-        let lanes = lanes.iter().map(|inputs| self.on.packed(inputs)).collect::<Result<Vec<_>>>()?;
+        let packed = |inputs: &Vec<Option<Cow<'_, [f64]>>>| {
+            self.on.packed(&inputs.iter().map(Option::as_deref).collect::<Vec<_>>())
+        };
+        let lanes = lanes.iter().map(packed).collect::<Result<Vec<_>>>()?;
         let encrypt = |input: usize, at: usize| {
             let numbers: Vec<i64> = lanes.iter().flat_map(|lane| &lane[input][at].1).map(|&x| x as i64).collect();
             let recording = &self.on.recording;

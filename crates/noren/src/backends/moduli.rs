@@ -278,12 +278,13 @@ impl Plan for Moduli {
         Ok(ServerKeys::joined(self.each().enumerate().map(make).collect::<Result<_>>()?))
     }
 
-    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<Vec<f64>>], seed: Seed) -> Result<Vec<Vec<u8>>> {
+    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<&[f64]>], seed: Seed) -> Result<Vec<Vec<u8>>> {
         let secrets = self.apart(secret, |plan| plan.secret_parts().len());
         let encrypt = |(at, (prime, plan)): (usize, &(u64, Arc<dyn Plan>))| {
             // Inputs within half of the prime, which the function modulo it takes as they are, stay.
-            let residues = |values: &Vec<f64>| values.iter().map(|&x| centred(x, *prime)).collect();
-            let inputs: Vec<Option<Vec<f64>>> = inputs.iter().map(|values| values.as_ref().map(residues)).collect();
+            let residues = |values: &[f64]| values.iter().map(|&x| centred(x, *prime)).collect();
+            let inputs: Vec<Option<Vec<f64>>> = inputs.iter().map(|values| values.map(residues)).collect();
+            let inputs: Vec<_> = inputs.iter().map(Option::as_deref).collect();
             plan.encrypt(&secrets[at], &inputs, Self::seed(&seed, at))
         };
         Ok(self.parts.iter().enumerate().map(encrypt).collect::<Result<Vec<_>>>()?.concat())

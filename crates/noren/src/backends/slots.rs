@@ -119,10 +119,10 @@ impl OnSlots {
     }
 
     /// The slots of the ciphertexts of each input, with the positions of their views; none for inputs that are not given.
-    pub(super) fn packed(&self, inputs: &[Option<Vec<f64>>]) -> Result<Vec<Vec<Packed>>> {
+    pub(super) fn packed(&self, inputs: &[Option<&[f64]>]) -> Result<Vec<Vec<Packed>>> {
         let mut packed = vec![Vec::new(); inputs.len()];
         for (at, input) in self.views()? {
-            let Some(values) = &inputs[input] else { continue };
+            let Some(values) = inputs[input] else { continue };
             let slots = self.recording.views[at].pack(values, self.recording.slots);
             packed[input].extend(slots.into_iter().map(|slots| (at, slots)));
         }

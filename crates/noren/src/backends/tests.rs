@@ -29,8 +29,8 @@ pub(super) fn plan(graph: &Arc<Graph>, options: &Options) -> Arc<dyn Plan> {
 }
 
 /// Inputs that are all given.
-pub(super) fn all(inputs: &[Vec<f64>]) -> Vec<Option<Vec<f64>>> {
-    inputs.iter().cloned().map(Some).collect()
+pub(super) fn all(inputs: &[Vec<f64>]) -> Vec<Option<&[f64]>> {
+    inputs.iter().map(|values| Some(&values[..])).collect()
 }
 
 /// The outputs of a run with keys that went through their bytes.

@@ -110,15 +110,15 @@ impl Client {
     /// # Errors
     /// [`CompileError::OutsideRange`](crate::compiler::CompileError::OutsideRange); other counts of inputs or elements.
     pub fn encrypt(&self, inputs: &[Vec<f64>], seed: Seed) -> Result<Vec<u8>> {
-        self.encrypt_some(&inputs.iter().cloned().map(Some).collect::<Vec<_>>(), seed)
+        self.encrypt_some(&inputs.iter().map(|values| Some(&values[..])).collect::<Vec<_>>(), seed)
     }
 
     /// As [`Client::encrypt`], without the inputs that are not given: other requests have them, such as one that serves many runs.
     ///
     /// # Errors
     /// As [`Client::encrypt`]; no input at all; inputs that are not given to a plan that encrypts all together.
-    pub fn encrypt_some(&self, inputs: &[Option<Vec<f64>>], seed: Seed) -> Result<Vec<u8>> {
-        self.program.check_inputs(inputs.iter().map(Option::as_ref))?;
+    pub fn encrypt_some(&self, inputs: &[Option<&[f64]>], seed: Seed) -> Result<Vec<u8>> {
+        self.program.check_inputs(inputs.iter().copied())?;
         if inputs.iter().all(Option::is_none) {
             return Err(Error::Length { what: "inputs that are given", found: 0, needed: "at least 1".to_owned() });
         }

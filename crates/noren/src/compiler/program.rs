@@ -303,7 +303,7 @@ impl Program {
     /// # Errors
     /// [`CompileError::OutsideRange`].
     pub fn simulate_flagged(&self, inputs: &[Vec<f64>], seed: &Seed) -> Result<Flagged> {
-        self.check_inputs(inputs.iter().map(Some))?;
+        self.check_inputs(inputs.iter().map(|values| Some(&values[..])))?;
         self.results(self.plan().simulate(inputs, seed))
     }
 
@@ -311,7 +311,7 @@ impl Program {
     ///
     /// # Errors
     /// [`CompileError::OutsideRange`], [`Error::Length`].
-    pub(super) fn check_inputs<'a>(&self, inputs: impl ExactSizeIterator<Item = Option<&'a Vec<f64>>>) -> Result<()> {
+    pub(super) fn check_inputs<'a>(&self, inputs: impl ExactSizeIterator<Item = Option<&'a [f64]>>) -> Result<()> {
         let nodes = self.graph().inputs();
         if inputs.len() != nodes.len() {
             let needed = nodes.len().to_string();

@@ -141,10 +141,10 @@ impl Plan for Lookups {
         Ok(ServerKeys::of(vec![part(file)]))
     }
 
-    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<Vec<f64>>], seed: Seed) -> Result<Vec<Vec<u8>>> {
+    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<&[f64]>], seed: Seed) -> Result<Vec<Vec<u8>>> {
         let KeyFile { context, key } = secret.get::<KeyFile<RlweSecret>>(0)?;
         let (encoder, encryptor) = (Encoder::new(context), Encryptor::symmetric(context, key, seed)?);
-        let Some(given) = inputs.iter().cloned().collect::<Option<Vec<_>>>() else {
+        let Some(given) = inputs.iter().copied().collect::<Option<Vec<_>>>() else {
             let needed = "all inputs: they share ciphertexts in this scheme, BGV encrypts each for itself";
             return Err(Error::parameter("inputs that are encrypted", "some of them", needed));
         };

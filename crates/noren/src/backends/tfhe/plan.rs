@@ -314,9 +314,9 @@ impl Plan for TfhePlan {
         Ok(ServerKeys::of(parts))
     }
 
-    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<Vec<f64>>], seed: Seed) -> Result<Vec<Vec<u8>>> {
+    fn encrypt(&self, secret: &SecretKey, inputs: &[Option<&[f64]>], seed: Seed) -> Result<Vec<Vec<u8>>> {
         let encryptor = tfhe::Encryptor::new(self.context()?, &secret.get::<KeyFile<TorusSecret>>(0)?.key, seed)?;
-        let container = |(values, at): (&Option<Vec<f64>>, usize)| {
+        let container = |(values, at): (&Option<&[f64]>, usize)| {
             let Some(values) = values else { return Ok(Vec::new()) };
             let values: Vec<i128> = values.iter().map(|&x| x as i128).collect();
             self.container(Column::encrypt(&encryptor, element_of(&self.graph, at)?, &values)?)
