@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,11 +21,12 @@ import numpy as np
 
 from machine import memory
 from noren import intersection, retrieval
+from stopwatch import Stopwatch
 
 
 @dataclass(frozen=True)
 class Case:
-    """A table of rows of so many bytes, and the keys of a request; an intersection, or a retrieval of a row."""
+    """A table with rows of `row_bytes` bytes, and the number of keys in a request of an intersection or a retrieval."""
 
     rows: int
     row_bytes: int
@@ -86,14 +86,7 @@ def serve(folder: Path, case: Case, rounds: int) -> None:
 
 def measured(case: Case, rounds: int) -> dict[str, Any]:
     """Ask a holder, and compare what is found with the table."""
-    seconds: dict[str, float] = {}
-
-    def timed(what: str, call: Callable[[], Any]) -> Any:
-        start = time.perf_counter()
-        result = call()
-        seconds[what] = time.perf_counter() - start
-        return result
-
+    timed = Stopwatch()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         sizes = [case.rows, case.row_bytes, case.asked, int(case.by_keyword), int(case.shared)]
@@ -123,7 +116,7 @@ def measured(case: Case, rounds: int) -> dict[str, Any]:
         expected = {keywords[at]: rows[at] for at in places[1::2]}
     return {
         "parameters": str(client.parameters),
-        **seconds,
+        **timed.seconds,
         **served,
         "description_bytes": len(description),
         "key_bytes": key_bytes,

@@ -12,7 +12,6 @@ import json
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 from noren import tables
+from stopwatch import Stopwatch
 
 SERVER = Path(__file__).parent / "functions.py"
 
@@ -81,14 +81,7 @@ CASES = {
 
 def measured(case: Case, frame: pd.DataFrame, rounds: int) -> dict[str, Any]:
     """Compile a question, ask it, and compare its answer with that of pandas."""
-    seconds: dict[str, float] = {}
-
-    def timed(what: str, call: Callable[[], Any]) -> Any:
-        start = time.perf_counter()
-        result = call()
-        seconds[what] = time.perf_counter() - start
-        return result
-
+    timed = Stopwatch()
     query = timed("compile", lambda: tables.compile(case.question, frame, steps=STEPS))
     price = query.explain().price
     with tempfile.TemporaryDirectory() as name:
@@ -108,7 +101,7 @@ def measured(case: Case, frame: pd.DataFrame, rounds: int) -> dict[str, Any]:
         "scheme": query.scheme,
         "parameters": str(query.compiled.parameters),
         "predicted": {what: price[what] for what in ("server_seconds", "server_memory")},
-        **seconds,
+        **timed.seconds,
         **served,
         "key_bytes": key_bytes,
         "request_bytes": len(request),
