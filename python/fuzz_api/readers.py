@@ -430,7 +430,7 @@ def description(w: World) -> None:
 
 
 def exchange(w: World) -> None:
-    """A message between whoever asks for rows and their holder."""
+    """A message between the client and the holder of the rows."""
     kind = w.name.split(".")[0] if w.name in EXCHANGES else "rows"
     database, client, keys = w.good.objects[f"{kind}.halves"]
     if w.name.endswith("request"):

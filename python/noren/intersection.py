@@ -2,13 +2,13 @@
 
 >>> from noren import intersection
 >>> database = intersection.Database({"Bern": b"134 794", "Chur": b"37 998", "Genf": b"203 840"}, asked=100)
->>> client = intersection.Client(database.description)  # whoever asks
+>>> client = intersection.Client(database.description)  # the client
 >>> keys = client.keygen()  # for the holder: nothing in them decrypts
 >>> reply = database.answer(client.encrypt(["Chur", "Olten"]), keys)
 >>> client.decrypt(reply, ["Chur", "Olten"])
 {'Chur': b'37 998'}
 
-The holder learns nothing of the keywords, and whoever asks nothing of other rows. See ``docs/retrieval.md``.
+The holder learns nothing of the keywords, and the client nothing of other rows. See ``docs/retrieval.md``.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Database:
 
     @property
     def description(self) -> bytes:
-        """What whoever asks has to know, for `Client`. It is public: it holds no row and no keyword."""
+        """The public description of the table, for `Client`: it holds no row and no keyword."""
         return bytes(self._database.plan)
 
     @property
@@ -74,7 +74,7 @@ class Database:
         """Answer a request of `Client.encrypt`.
 
         keys: what `Client.keygen` returned, its bytes, or the path of its file.
-        seed: 32 bytes for this answer alone, which whoever asks must not know; None draws them from the operating
+        seed: 32 bytes for this answer alone, which the client must not know; None draws them from the operating
             system.
 
         Raises `noren.WireError` and `noren.Error` for requests for another table, and for keys of other parameters.

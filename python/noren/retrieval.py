@@ -2,7 +2,7 @@
 
 >>> from noren import retrieval
 >>> database = retrieval.Database({"Bern": b"134 794", "Chur": b"37 998", "Genf": b"203 840"})  # the holder
->>> client = retrieval.Client(database.description)  # whoever asks
+>>> client = retrieval.Client(database.description)  # the client
 >>> keys = client.keygen()  # for the holder: nothing in them decrypts
 >>> replies = database.answer(client.encrypt(["Chur", "Olten"]), keys)
 >>> client.decrypt(replies, ["Chur", "Olten"])
@@ -54,7 +54,7 @@ class Database:
 
     @property
     def description(self) -> bytes:
-        """What whoever asks has to know, for `Client`. It is public: it holds no row and no keyword."""
+        """The public description of the table, for `Client`: it holds no row and no keyword."""
         return bytes(self._database.plan)
 
     @property

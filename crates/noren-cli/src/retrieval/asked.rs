@@ -10,7 +10,7 @@ use crate::describe::words::count;
 use crate::failure::Failure;
 use crate::tables::options::TableOptions;
 
-/// What is asked for: to decrypt a reply, the same again, in the same order.
+/// The keys of a request: keywords, or numbers of rows. Decryption takes them again, in the same order.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(super) struct Source {
@@ -22,7 +22,7 @@ pub(super) struct Source {
     ask_from: Option<PathBuf>,
 }
 
-/// What is asked for, and how its table is read.
+/// The keys of a request, and the options of a table that holds them.
 #[derive(Debug, Args)]
 pub(super) struct Asked {
     #[command(flatten)]

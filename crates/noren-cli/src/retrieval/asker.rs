@@ -1,4 +1,4 @@
-//! The verbs of whoever asks.
+//! The verbs of the client.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -27,7 +27,7 @@ pub(crate) struct Retrieval {
 
 /// Finds which keywords stand in a table of another, with their rows: private set intersection
 #[derive(Debug, Args)]
-#[command(after_help = "The holder learns nothing of the keywords, and whoever asks nothing of other rows.\n\n\
+#[command(after_help = "The holder learns nothing of the keywords, and the client nothing of other rows.\n\n\
         Example; describe and answer are for the holder of the table:\n  \
         noren intersection describe customers.csv --by email --asked 1000 -o customers.description\n  \
         noren intersection keygen customers.description --out keys\n  \

@@ -1,4 +1,4 @@
-//! The verbs of whoever has the table.
+//! The verbs of the holder of the table.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ use crate::retrieval::records::{Records, TableArguments};
 use crate::seeds::random;
 use crate::written::{FilesReport, written};
 
-/// Describes a table for whoever asks: the file is public, and has no row and no keyword
+/// Describes a table for the client: the file is public, and has no row and no keyword
 #[derive(Debug, Args)]
 pub(super) struct DescribeRetrieval {
     #[command(flatten)]
@@ -32,7 +32,7 @@ pub(super) struct DescribeRetrieval {
     output: DescriptionOutput,
 }
 
-/// Describes a table for whoever asks: the file is public, and has no row and no keyword
+/// Describes a table for the client: the file is public, and has no row and no keyword
 #[derive(Debug, Args)]
 pub(super) struct DescribeIntersection {
     #[command(flatten)]
@@ -60,14 +60,14 @@ struct DescriptionOutput {
     force: Force,
 }
 
-/// Answers a request from the table, without any secret of whoever asks
+/// Answers a request from the table, without any secret of the client
 #[derive(Debug, Args)]
 pub(super) struct Answer {
     /// The description of the table
     description: PathBuf,
     #[command(flatten)]
     table: TableArguments,
-    /// server.keys of whoever asks
+    /// server.keys of the client
     #[arg(long, value_name = "FILE")]
     keys: PathBuf,
     /// The encrypted request, or - for standard input

@@ -3,11 +3,11 @@
 //! | room | what it holds |
 //! |---|---|
 //! | `command` | the arguments of both verbs |
-//! | `protocol` | what both protocols have, and each of them |
-//! | `holder` | the verbs of whoever has the table: `describe`, `answer` |
-//! | `asker` | the verbs of whoever asks: `keygen`, `encrypt`, `decrypt` |
+//! | `protocol` | the interface of a protocol, and its two implementations |
+//! | `holder` | the verbs of the holder of the table: `describe`, `answer` |
+//! | `asker` | the verbs of the client: `keygen`, `encrypt`, `decrypt` |
 //! | `records` | rows of a table as bytes, and back |
-//! | `asked` | numbers and keywords that are asked for |
+//! | `asked` | the keys of a request: numbers, keywords |
 
 mod asked;
 mod asker;

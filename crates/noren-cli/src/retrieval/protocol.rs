@@ -1,4 +1,4 @@
-//! What both protocols have, and each of them.
+//! The interface of a protocol, and its two implementations: private retrieval, private set intersection.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub(super) trait Protocol: Sized + PartialEq {
     fn sizes(&self) -> [usize; 2];
     /// Whether rows are asked for by keywords, not by numbers.
     fn by_keyword(&self) -> bool;
-    /// What there is to know besides, in words.
+    /// The rest of the plan in words: kinds of keys, sizes of messages, probabilities.
     fn words(&self) -> String;
 
     fn secret_parts(&self) -> Vec<PartKind>;

@@ -6,7 +6,7 @@ const CITIES: &str = "city,inhabitants,note\nBern,134794,\"capital, on the Aare\
     Basel,173552,\"two\nlines\"\n";
 const PROTOCOLS: [&str; 2] = ["retrieval", "intersection"];
 
-/// What `describe` takes behind the table.
+/// The options of `describe` after the table.
 fn options(protocol: &str) -> Vec<&str> {
     if protocol == "intersection" { vec!["--asked", "5"] } else { Vec::new() }
 }

@@ -19,7 +19,7 @@ use crate::retrieval::rows::{Found, found, named};
 use crate::seeds::seed_of;
 use crate::whole::whole;
 
-/// What both halves of an intersection know, and what whoever asks does with it.
+/// The parameters and layout of a private set intersection, with the verbs of its client.
 #[pyclass(frozen, name = "Plan", module = "noren._noren.intersection")]
 pub(crate) struct PyIntersectionPlan(Plan);
 
@@ -175,7 +175,7 @@ impl PyIntersectionDatabase {
         Ok(Self(database))
     }
 
-    /// What whoever asks has to know.
+    /// The plan, which clients need.
     #[getter]
     fn plan(&self) -> PyIntersectionPlan {
         PyIntersectionPlan(self.0.plan().clone())

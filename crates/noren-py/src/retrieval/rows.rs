@@ -17,7 +17,7 @@ use crate::parameters::security_of;
 use crate::seeds::seed_of;
 use crate::whole::whole;
 
-/// What both halves of a private retrieval know, and what whoever asks does with it.
+/// The parameters and layout of a private retrieval, with the verbs of its client.
 #[pyclass(frozen, name = "Plan", module = "noren._noren.retrieval")]
 pub(crate) struct PyRetrievalPlan(Plan);
 
@@ -197,7 +197,7 @@ impl PyRetrievalDatabase {
         Ok(Self(database))
     }
 
-    /// What whoever asks has to know.
+    /// The plan, which clients need.
     #[getter]
     fn plan(&self) -> PyRetrievalPlan {
         PyRetrievalPlan(self.0.plan().clone())

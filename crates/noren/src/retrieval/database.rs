@@ -15,7 +15,7 @@ use crate::retrieval::records::{Digest, Rows, Sizes, to_coefficients};
 use crate::schemes::bfv::{Bfv, Ciphertext, Context, Encoder, Evaluator, KeyFile, Plaintext};
 use crate::schemes::integers::Ciphertexts;
 
-/// A table in clear, and its answers to encrypted requests: it has no secret of whoever asks.
+/// A table in clear, and its answers to encrypted requests: it has no secret of the client.
 ///
 /// Its plaintexts are transformed once, and take about `limbs * 8 / b + 8 / b` bytes for each byte of rows, for b bytes in each
 /// coefficient. For an example see [`Client`](crate::retrieval::Client).
@@ -62,7 +62,7 @@ impl Database {
         Ok(Self { plan, context, pieces })
     }
 
-    /// What whoever asks has to know: it is public.
+    /// The plan, which clients need: it is public.
     #[must_use]
     pub const fn plan(&self) -> &Plan {
         &self.plan

@@ -1,4 +1,4 @@
-//! The secret key of whoever asks.
+//! The secret key of the client.
 
 use std::sync::Arc;
 

@@ -17,7 +17,7 @@ use crate::retrieval::records::{Rows, to_coefficients};
 use crate::schemes::bfv::{Bfv, Ciphertext, Context, Encoder, Evaluator, KeyFile, PlaintextModulus};
 use crate::schemes::integers::Ciphertexts;
 
-/// A table in clear, and its answers to encrypted keywords: it has no secret of whoever asks.
+/// A table in clear, and its answers to encrypted keywords: it has no secret of the client.
 ///
 /// For an example see [`Client`](crate::retrieval::intersection::Client).
 pub struct Database {
@@ -75,7 +75,7 @@ impl Database {
         Ok(Self { plan, context, polynomials })
     }
 
-    /// What whoever asks has to know: it is public.
+    /// The plan, which clients need: it is public.
     #[must_use]
     pub const fn plan(&self) -> &Plan {
         &self.plan
