@@ -169,16 +169,22 @@ def _best(model: Any) -> Any:
     """Return the best estimator of a search, or the graph that is read from a file."""
     if isinstance(model, str | os.PathLike) or type(model).__name__ == "ModelProto":
         return graphs.read(model)
+    return _searched(model)
+
+
+def _searched(model: Any) -> Any:
     while hasattr(model, "best_estimator_"):
         model = model.best_estimator_
     return model
 
 
 def _steps(model: Any) -> list[Any]:
+    """Return the steps of a pipeline, and of pipelines and searches within it, without those that pass rows through."""
+    model = _searched(model)
     if not hasattr(model, "steps"):
         return [model]
-    *between, last = [step for _, step in model.steps]
-    return [*(step for step in between if step is not None and step != "passthrough"), last]
+    kept = [inner for _, step in model.steps for inner in _steps(step)]
+    return [step for step in kept if step is not None and step != "passthrough"] or kept
 
 
 def _lowered(steps: Sequence[Any], before: Affine) -> Lowered:

@@ -255,6 +255,14 @@ def test_steps_that_pass_rows_through_are_left_out(last: Any) -> None:
     assert (compiled(clear, rows).predict(rows) == clear.predict(rows)).all()
 
 
+def test_pipelines_may_have_pipelines_and_searches_as_steps() -> None:
+    X, y = IRIS
+    before = make_pipeline(StandardScaler(), "passthrough", make_pipeline(PCA(3), "passthrough"))
+    search = GridSearchCV(make_pipeline(MinMaxScaler(), LogisticRegression(max_iter=500)), {}, cv=2)
+    clear = make_pipeline(before, search).fit(X, y)
+    assert (answered(compiled(clear, X), X[:4], "predict") == clear.predict(X[:4])).all()
+
+
 def test_steps_of_the_owner_may_give_numbers_of_several_types() -> None:
     X, y = IRIS
     kept = ColumnTransformer([("number", StandardScaler(), [0]), ("rest", "passthrough", [1, 2])])
