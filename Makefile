@@ -32,11 +32,14 @@ endef
 export PEAK_MEMORY
 
 ## test-full: what `test` leaves out: sets of 128 bits end to end, one after the other, in 12 GB: bootstrapping takes about 3 minutes,
-## lookups 2 to 3 on two cores and 5.5 GiB, switching 10, integers and TFHE some more.
+## lookups 2 to 3 on two cores and 5.5 GiB, switching 10, integers and TFHE some more; then questions, retrieval and models at full
+## size, whose answers are compared with those in clear: about 5 minutes.
 FULL_TESTS := --lib --test bootstrapping --test integers --test lookup --test switching --test tfhe
 test-full:
 	$(CARGO) test --release --package noren --features papers $(FULL_TESTS) --no-run
 	@$(PYTHON) -c "$$PEAK_MEMORY" $(CARGO) test --release --package noren --features papers $(FULL_TESTS) -- --ignored --nocapture --test-threads=1
+	$(MAKE) --no-print-directory build
+	@for bench in tables retrieval models; do $(BIN)/python bench/$$bench.py --rounds 2 || exit 1; done
 
 ## test-parquet: the tool with the feature `parquet`: its lints, its tests, and files of pandas.
 test-parquet: $(VENV)/.tools
