@@ -315,6 +315,10 @@ fn parse_secret(text: &str) -> Result<SecretDistribution, String> {
             .parse()
             .map(SecretDistribution::SparseTernary)
             .map_err(|_| "the weight of a sparse secret must be a whole number".to_owned()),
-        _ => Err("one of ternary, gaussian, sparse:WEIGHT is needed".to_owned()),
+        Some(("joint", parties)) => parties
+            .parse()
+            .map(SecretDistribution::Joint)
+            .map_err(|_| "the parties of a joint secret must be a whole number".to_owned()),
+        _ => Err("one of ternary, gaussian, sparse:WEIGHT, joint:PARTIES is needed".to_owned()),
     }
 }

@@ -1,6 +1,7 @@
 //! All keys from one seed.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Arc, RwLock};
 
 use noren_math::machine::aligned::AlignedVec;
@@ -201,7 +202,7 @@ impl KeyGenerator {
 
     fn draw(&self, label: &str, distribution: SecretDistribution) -> SecretKey {
         let coefficients = draw(self.context.parameters().degree(), distribution, &mut self.seed.xof(label));
-        // At most 32, the bound of the Gaussian.
+        // At most 127, as is checked where they are drawn.
         let small = Zeroizing::new(coefficients.iter().map(|&x| x as i8).collect());
         secret_key(&self.context, small, distribution)
     }
@@ -220,7 +221,7 @@ impl KeyGenerator {
     ) -> Result<KeySwitchKey> {
         let (pairs, seed) = memory::refusing(|| self.pairs(switching, label, [from, to], limbs))?;
         let [before, after] = secrets.map(|secret| secret.owner);
-        Ok(KeySwitchKey { pairs, shape: self.shape, seed, limbs, owner: after, from: before.key })
+        Ok(KeySwitchKey { pairs, shape: self.shape, seed: Some(seed), limbs, owner: after, from: before.key })
     }
 
     /// The pairs, and the public seed of their uniform halves.
@@ -231,19 +232,14 @@ impl KeyGenerator {
         [from, to]: [&Poly<Eval>; 2],
         limbs: usize,
     ) -> (KeyPairs, Seed) {
-        let (ring, ring_q) = (switching.ring_qp(limbs), switching.ring_q(limbs));
+        let digits = Digits::new(switching, limbs);
         let own = self.seed.derive(&self.shaped_label(label));
         let seed = own.derive("uniform");
-        let special = switching.special_residues(limbs);
-        let digits = switching.decomposer().gadget().digits_at(limbs);
-        let mut pairs = ring.zero_key(digits.len());
-        for (j, digit) in digits.into_iter().enumerate() {
-            let a = digit_half(&ring, &seed, j);
-            let mut b = masked(&ring, error(&ring, &own, &format!("error/{j}")), &a, to);
-            let factor: Vec<u64> =
-                special.iter().enumerate().map(|(i, &p)| if digit.contains(&i) { p } else { 0 }).collect();
-            ring_q.mul_scalar_add_assign(&mut b, from, &factor);
-            ring.set_key_pair(&mut pairs, j, [&b.into_public(), &a]);
+        let mut pairs = digits.ring.zero_key(digits.count());
+        for j in 0..digits.count() {
+            let a = digit_half(&digits.ring, &seed, j);
+            let b = digits.hidden(j, error(&digits.ring, &own, &format!("error/{j}")), &a, [from, to]);
+            digits.ring.set_key_pair(&mut pairs, j, [&b.into_public(), &a]);
         }
         (pairs, seed)
     }
@@ -268,7 +264,12 @@ impl KeyGenerator {
         hasher.finalize().to_hex().to_string()
     }
 
-    fn check(&self, key: &'static str, secret: &SecretKey, limbs: Option<usize>) -> Result<(Arc<Switching>, usize)> {
+    pub(crate) fn check(
+        &self,
+        key: &'static str,
+        secret: &SecretKey,
+        limbs: Option<usize>,
+    ) -> Result<(Arc<Switching>, usize)> {
         let parameters = self.context.parameters();
         let most = self.shape.limbs;
         let limbs = limbs.unwrap_or(most);
@@ -284,17 +285,52 @@ impl KeyGenerator {
         Ok((self.context.switching(self.shape)?, limbs))
     }
 
-    fn check_secret(&self, secret: &SecretKey) -> Result<()> {
+    pub(crate) fn check_secret(&self, secret: &SecretKey) -> Result<()> {
         self.context.parameters().check_fingerprint(secret.fingerprint(), "the secret key")
     }
 
-    fn check_security(&self, key: &'static str, secret: &SecretKey, log_qp: f64) -> Result<()> {
+    pub(crate) fn check_security(&self, key: &'static str, secret: &SecretKey, log_qp: f64) -> Result<()> {
         let parameters = self.context.parameters();
         security::check(key, parameters.degree(), secret.distribution, log_qp, parameters.security())
     }
 }
 
-/// The coefficients of a secret, not all of them zero: such a draw, as likely as a guess of the whole secret, is repeated.
+/// The digits of a key switching key for some limbs.
+pub(crate) struct Digits {
+    pub(crate) ring: Ring,
+    ring_q: Ring,
+    /// The special modulus, modulo each prime of ciphertexts.
+    special: Vec<u64>,
+    /// The primes of each digit.
+    digits: Vec<Range<usize>>,
+}
+
+impl Digits {
+    pub(crate) fn new(switching: &Switching, limbs: usize) -> Self {
+        Self {
+            ring: switching.ring_qp(limbs),
+            ring_q: switching.ring_q(limbs),
+            special: switching.special_residues(limbs),
+            digits: switching.decomposer().gadget().digits_at(limbs),
+        }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.digits.len()
+    }
+
+    /// The half b of digit j: `-a to + e + P g_j from`.
+    pub(crate) fn hidden(&self, j: usize, e: Poly<Eval>, a: &Poly<Eval>, [from, to]: [&Poly<Eval>; 2]) -> Poly<Eval> {
+        let mut b = masked(&self.ring, e, a, to);
+        let own = |(i, &p): (usize, &u64)| if self.digits[j].contains(&i) { p } else { 0 };
+        let factor: Vec<u64> = self.special.iter().enumerate().map(own).collect();
+        self.ring_q.mul_scalar_add_assign(&mut b, from, &factor);
+        b
+    }
+}
+
+/// The coefficients of a secret, not all of them zero, and each at most 127: a draw of all zeros is as likely as a guess of the whole
+/// secret, and one beyond 127 as unlikely but for sums of hundreds of secrets; both are repeated.
 fn draw(n: usize, distribution: SecretDistribution, xof: &mut Xof) -> Zeroizing<Vec<i64>> {
     let mut coefficients = Zeroizing::new(vec![0; n]);
     loop {
@@ -302,9 +338,18 @@ fn draw(n: usize, distribution: SecretDistribution, xof: &mut Xof) -> Zeroizing<
             SecretDistribution::Ternary => sample::ternary(xof, &mut coefficients),
             SecretDistribution::SparseTernary(weight) => sample::sparse_ternary(xof, weight, &mut coefficients),
             SecretDistribution::Gaussian => sample::gaussian(xof, &mut coefficients),
+            SecretDistribution::Joint(parties) => {
+                coefficients.fill(0);
+                let mut own = Zeroizing::new(vec![0; n]);
+                for _ in 0..parties {
+                    sample::ternary(xof, &mut own);
+                    coefficients.iter_mut().zip(own.iter()).for_each(|(sum, x)| *sum += x);
+                }
+            }
         }
         // All coefficients are looked at, whatever they are.
-        if coefficients.iter().fold(0, |any, x| any | x) != 0 {
+        let fits = coefficients.iter().fold(true, |fits, &x| fits & (x.abs() <= i8::MAX.into()));
+        if fits && coefficients.iter().fold(0, |any, x| any | x) != 0 {
             return coefficients;
         }
     }

@@ -133,8 +133,8 @@ impl PublicKey {
 pub struct KeySwitchKey {
     pub(crate) pairs: KeyPairs,
     pub(crate) shape: KeyShape,
-    /// `a_j` is `uniform(seed, "digit/{j}")`.
-    pub(crate) seed: Seed,
+    /// `a_j` is `uniform(seed, "digit/{j}")`; without a seed it is what parties added up to.
+    pub(crate) seed: Option<Seed>,
     pub(crate) limbs: usize,
     /// Of s.
     pub(crate) owner: Owner,
@@ -201,10 +201,10 @@ impl KeySwitchKey {
         check_unchanged(self.pairs.file(), "key switching keys")
     }
 
-    /// The public seed of the uniform halves.
+    /// The public seed of the uniform halves; none of a joint relinearisation key, whose halves are sums of those of its parties.
     #[must_use]
-    pub fn seed(&self) -> &Seed {
-        &self.seed
+    pub const fn seed(&self) -> Option<&Seed> {
+        self.seed.as_ref()
     }
 
     /// The identity of the secret key that it switches from. Of keys for relinearisation and automorphisms it is the one

@@ -18,6 +18,8 @@
 //! | [`key_class`] | [`KeyClass`](key_class::KeyClass): keys that are planned |
 //! | [`key_request`] | [`KeyRequest`](key_request::KeyRequest): which evaluation keys are wanted |
 //! | [`keygen`] | [`KeyGenerator`](keygen::KeyGenerator): all keys from one seed |
+//! | [`flood`] | noise that floods another |
+//! | [`joint`] | keys of a secret that is the sum of those of several parties, and its decryption by all of them |
 //! | [`streams`] | which randomness a seed gives, by purpose, parameters and secret key |
 //! | [`encrypt`], [`decrypt`] | the two ends |
 //! | [`linear`] | sums, products with plaintexts, rescaling |
@@ -43,8 +45,10 @@ pub mod context;
 pub mod decrypt;
 pub mod encrypt;
 pub mod error;
+pub mod flood;
 pub mod galois;
 pub mod hoisting;
+pub mod joint;
 pub mod key_class;
 pub mod key_request;
 pub mod key_use;

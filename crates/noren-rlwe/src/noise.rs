@@ -32,12 +32,13 @@ pub fn error(parameters: &Parameters) -> f64 {
     GAUSSIAN_SIGMA * (f64::from(ring.index()) / ring.degree() as f64).sqrt()
 }
 
-/// The noise of a fresh encryption with the public key: `sigma sqrt(2n/3 + 1 + |s|^2)`.
+/// The noise of a fresh encryption with the public key: `sigma sqrt(2n/3 k + 1 + |s|^2)` for a secret of k
+/// [parties](SecretDistribution::parties).
 ///
-/// From `e v + e_0 + e_1 s`, with v ternary and `|s|^2` the expected square norm of the secret.
+/// From `e v + e_0 + e_1 s`, with v ternary, e the sum of the errors of all parties, and `|s|^2` the expected square norm of the secret.
 #[must_use]
 pub fn fresh_public(parameters: &Parameters) -> f64 {
-    let mask = TERNARY_VARIANCE * parameters.degree() as f64;
+    let mask = TERNARY_VARIANCE * parameters.degree() as f64 * parties(parameters);
     error(parameters) * (mask + 1.0 + secret_square_norm(parameters)).sqrt()
 }
 
@@ -56,8 +57,9 @@ pub fn rounding(parameters: &Parameters) -> f64 {
 /// The noise that one key switch of a ciphertext of `limbs` limbs adds, its rounding included.
 ///
 /// The digits `d_j`, uniform in `(-D_j/2, D_j/2)`, meet the errors of the key, and the sum is divided by P:
-/// `sqrt(sum_j n D_j^2/12 sigma^2/P^2 + (|s|^2 + 1)/12)`, with `D_j` the product of the primes that digit j has among
-/// the limbs.
+/// `sqrt(sum_j n D_j^2/12 k sigma^2/P^2 + (|s|^2 + 1)/12)`, with `D_j` the product of the primes that digit j has among
+/// the limbs, and k the [parties](SecretDistribution::parties) of the secret. Of a relinearisation key the first part is larger:
+/// [`relinearization_growth`].
 ///
 /// # Panics
 /// If there are no special primes, or fewer limbs.
@@ -93,7 +95,26 @@ pub fn key_switch_sum(parameters: &Parameters, limbs: usize, terms: usize) -> f6
 #[must_use]
 pub fn key_switch_rescale(parameters: &Parameters, limbs: usize) -> f64 {
     let dropped = parameters.q()[limbs - 1] as f64;
-    (digit_variance(parameters, limbs) / (dropped * dropped) + rounding(parameters).powi(2)).sqrt()
+    let digits = relinearization_growth(parameters) * digit_variance(parameters, limbs);
+    (digits / (dropped * dropped) + rounding(parameters).powi(2)).sqrt()
+}
+
+/// By what the variance of the errors of a relinearisation key is larger than that of other keys: 1 for one owner, `4 n k/3 + 2` for k
+/// parties.
+///
+/// The parties make the key in two rounds, the second of which multiplies errors of the first by secrets: its error is
+/// `s e + u e' + e''`, with s and u the sums of k ternary polynomials, and e, e' and e'' those of k errors (Mouchet et al., eprint
+/// 2020/304, protocol 2; e'' are two errors a party there).
+#[must_use]
+pub fn relinearization_growth(parameters: &Parameters) -> f64 {
+    match parties(parameters) {
+        1.0 => 1.0,
+        parties => 2.0 * TERNARY_VARIANCE * parameters.degree() as f64 * parties + 2.0,
+    }
+}
+
+fn parties(parameters: &Parameters) -> f64 {
+    parameters.secret().parties() as f64
 }
 
 /// The noise that [`mod_raise_switch`](crate::raise::mod_raise_switch) adds to a ciphertext of `from` limbs that it raises
@@ -115,6 +136,7 @@ pub fn secret_square_norm(parameters: &Parameters) -> f64 {
         SecretDistribution::Ternary => TERNARY_VARIANCE * n,
         SecretDistribution::SparseTernary(weight) => weight as f64,
         SecretDistribution::Gaussian => GAUSSIAN_SIGMA * GAUSSIAN_SIGMA * n,
+        SecretDistribution::Joint(parties) => TERNARY_VARIANCE * n * parties as f64,
     }
 }
 
@@ -168,5 +190,5 @@ fn products_variance(parameters: &Parameters, digits: impl Iterator<Item = Range
         libm::exp2(2.0 * (bits - log_p))
     };
     let digits: f64 = digits.map(ratio_squared).sum();
-    n * ROUNDING_VARIANCE * error(parameters) * error(parameters) * digits
+    n * ROUNDING_VARIANCE * error(parameters) * error(parameters) * parties(parameters) * digits
 }

@@ -130,6 +130,10 @@ impl ParametersSpec {
             SecretDistribution::SparseTernary(weight) if !(1..=degree).contains(&weight) => {
                 Err(Error::parameter("secret", self.secret, format!("of weight 1 to {degree}")))
             }
+            SecretDistribution::Joint(parties) if !(2..=SecretDistribution::MAX_PARTIES).contains(&parties) => {
+                let needed = format!("of 2 to {} parties", SecretDistribution::MAX_PARTIES);
+                Err(Error::parameter("secret", self.secret, needed))
+            }
             _ => Ok(()),
         }
     }
@@ -399,6 +403,7 @@ fn fingerprint(spec: &ParametersSpec, ring: &Cyclotomic, gadget: Option<&Gadget>
         SecretDistribution::Ternary => (0, 0),
         SecretDistribution::SparseTernary(weight) => (1, weight),
         SecretDistribution::Gaussian => (2, 0),
+        SecretDistribution::Joint(parties) => (3, parties),
     };
     let digits = gadget.map_or(&[][..], Gadget::digits);
     let mut hasher = blake3::Hasher::new();

@@ -39,6 +39,10 @@ pub enum Purpose<'a> {
     TorusEncryption,
     /// Noise that floods that of results.
     Flood,
+    /// The shares of a party in the keys of a joint secret.
+    JointKeys,
+    /// The floods of a party in decryptions of a joint secret.
+    JointOpening,
 }
 
 impl Purpose<'_> {
@@ -68,6 +72,8 @@ impl Purpose<'_> {
             Self::SymmetricEncryption => "encryption/symmetric".into(),
             Self::TorusEncryption => "torus/encryption".into(),
             Self::Flood => "flood".into(),
+            Self::JointKeys => "joint/keys".into(),
+            Self::JointOpening => "joint/opening".into(),
         }
     }
 }
@@ -134,6 +140,9 @@ mod tests {
             Purpose::PublicEncryption,
             Purpose::SymmetricEncryption,
             Purpose::TorusEncryption,
+            Purpose::Flood,
+            Purpose::JointKeys,
+            Purpose::JointOpening,
         ];
         let seed = Seed::from_bytes([1; 32]);
         let mut found = BTreeSet::from([*seed.as_bytes()]);

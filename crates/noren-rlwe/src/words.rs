@@ -14,6 +14,15 @@ pub(crate) fn seed_of_residues(seed: &Seed, label: &str, words: &[&[u64]], ring:
     seed.derive_for(label, &words.iter().copied().chain(rows).collect::<Vec<_>>())
 }
 
+/// Adds the residues of an element to a digest.
+pub(crate) fn digest_residues(hasher: &mut blake3::Hasher, ring: &Ring, a: &Poly<Eval>) {
+    for row in ring.rows(&ring.on_host(a)) {
+        row.iter().for_each(|word| {
+            hasher.update(&word.to_le_bytes());
+        });
+    }
+}
+
 /// Whether an element is 0 modulo some prime of the ring.
 pub(crate) fn has_zero_limb(ring: &Ring, a: &Poly<Eval>) -> bool {
     ring.rows(&ring.on_host(a)).any(|row| row.iter().all(|&word| word == 0))

@@ -135,6 +135,7 @@ impl Sizes {
         let polynomial = packed_rows(rlwe.degree(), rlwe.q());
         let coefficient_bits = match rlwe.secret() {
             SecretDistribution::Gaussian => 7,
+            SecretDistribution::Joint(_) => 8,
             SecretDistribution::Ternary | SecretDistribution::SparseTernary(_) => 2,
         };
         Self {

@@ -108,7 +108,11 @@ impl Table {
         };
         let column = match (self.secrets, secret) {
             // A sparse secret is no harder to find than a dense one, so the dense bound holds too.
-            (Secrets::Ternary, SecretDistribution::Ternary | SecretDistribution::SparseTernary(_))
+            // All but one party may know one another's: what is left of a joint secret is the ternary one of that party.
+            (
+                Secrets::Ternary,
+                SecretDistribution::Ternary | SecretDistribution::SparseTernary(_) | SecretDistribution::Joint(_),
+            )
             | (Secrets::Gaussian, SecretDistribution::Gaussian) => Some(by_level),
             (Secrets::Sparse(weights), SecretDistribution::SparseTernary(weight)) => {
                 if by_level == 0 {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use noren_math::random::Seed;
 use noren_math::sample::GAUSSIAN_BOUND;
+use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
 
 use crate::context::Context;
@@ -40,6 +41,8 @@ const SEED: u16 = 0x0110;
 const B: u16 = 0x0111;
 /// The half b of the first digit of a key switching key; the other digits have the tags behind it.
 const DIGIT: u16 = 0x0120;
+/// The half a of the first digit of a key switching key without a seed, and those of the others behind it.
+const UNSEEDED_DIGIT: u16 = 0x0180;
 
 /// Words of a shape, and bytes of a seed.
 const SHAPE_WORDS: usize = 3;
@@ -134,6 +137,11 @@ impl Object for KeySwitchKey {
         for (tag, digit) in (DIGIT..).zip(0..self.pairs.digits()) {
             writer.key_half(tag, context.ring(), &self.pairs, digit, 0);
         }
+        if self.seed.is_none() {
+            for (tag, digit) in (UNSEEDED_DIGIT..).zip(0..self.pairs.digits()) {
+                writer.key_half(tag, context.ring(), &self.pairs, digit, 1);
+            }
+        }
     }
 
     fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
@@ -143,9 +151,17 @@ impl Object for KeySwitchKey {
         let b = first.poly(&ring)?;
         // Only now, as the first digit was there in full: a length that is only claimed allocates nothing.
         let mut pairs = ring.zero_key(digits);
-        ring.set_key_pair(&mut pairs, 0, [&b, &digit_half(&ring, &seed, 0)]);
+        let mut halves = Vec::new();
+        let mut take = |j, b: Poly<Eval>| match &seed {
+            Some(seed) => ring.set_key_pair(&mut pairs, j, [&b, &digit_half(&ring, seed, j)]),
+            None => halves.push(b),
+        };
+        take(0, b);
         for (j, tag) in (0..digits).zip(DIGIT..).skip(1) {
-            ring.set_key_pair(&mut pairs, j, [&reader.take(tag)?.poly(&ring)?, &digit_half(&ring, &seed, j)]);
+            take(j, reader.take(tag)?.poly(&ring)?);
+        }
+        for (j, (b, tag)) in halves.iter().zip(UNSEEDED_DIGIT..).enumerate() {
+            ring.set_key_pair(&mut pairs, j, [b, &reader.take(tag)?.poly(&ring)?]);
         }
         Ok(Self { pairs, shape, seed, limbs, owner, from })
     }
@@ -156,7 +172,7 @@ pub(super) struct Start {
     pub(super) shape: KeyShape,
     pub(super) owner: Owner,
     pub(super) from: KeyId,
-    pub(super) seed: Seed,
+    pub(super) seed: Option<Seed>,
 }
 
 impl Start {
@@ -166,7 +182,7 @@ impl Start {
         let ids = reader.take(KEY)?.array::<SWITCH_BYTES>()?;
         let [key, from] = [0, KeyId::BYTES].map(|at| KeyId(std::array::from_fn(|i| ids[at + i])));
         let owner = Owner { fingerprint: parameters.fingerprint(), key };
-        let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
+        let seed = reader.take_if(SEED).map(|section| section.array()).transpose()?.map(Seed::from_bytes);
         Ok(Self { shape: shape.unwrap_or(parameters.shape()), owner, from, seed })
     }
 }
@@ -178,7 +194,9 @@ pub(super) fn write_start<'a>(key: &'a KeySwitchKey, context: &Context, writer: 
         writer.words(SHAPE, [limbs, special, digits].map(|count| count as u64).to_vec());
     }
     writer.bytes(KEY, [key.owner.key.0, key.from.0].concat());
-    writer.bytes(SEED, key.seed.as_bytes().as_slice());
+    if let Some(seed) = &key.seed {
+        writer.bytes(SEED, seed.as_bytes().as_slice());
+    }
 }
 
 /// Announces the sections of [`write_start`].
@@ -206,10 +224,11 @@ fn first_digit<'r>(context: &Context, shape: KeyShape, reader: &mut Reader<'r>) 
 impl KeySwitchKey {
     /// The outline of the key in the current item, whose sections are passed over without being expanded.
     pub(super) fn skim_seeded(context: &Context, reader: &mut Reader<'_>) -> Result<KeyOutline> {
-        let Start { shape, owner, from, .. } = Start::read(context, reader)?;
+        let Start { shape, owner, from, seed } = Start::read(context, reader)?;
         let (limbs, first) = first_digit(context, shape, reader)?;
         let (ring, digits) = key_ring(context, shape, limbs)?;
-        for tag in (DIGIT..).take(digits).skip(1) {
+        let unseeded = (UNSEEDED_DIGIT..).take(if seed.is_none() { digits } else { 0 });
+        for tag in (DIGIT..).take(digits).skip(1).chain(unseeded) {
             let (found, needed) = (reader.take(tag)?, ring.range());
             if found.window()? != needed {
                 return Err(first.value("limbs", format!("{:?}", found.window()?), format!("{needed:?}")));
@@ -375,6 +394,7 @@ const fn width(distribution: SecretDistribution) -> (u32, i8) {
         SecretDistribution::Ternary | SecretDistribution::SparseTernary(_) => (2, 1),
         // 7 bits hold up to 63.
         SecretDistribution::Gaussian => (7, GAUSSIAN_BOUND as i8),
+        SecretDistribution::Joint(_) => (8, i8::MAX),
     }
 }
 

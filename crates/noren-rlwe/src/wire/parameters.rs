@@ -11,7 +11,7 @@ use crate::wire::section::Section;
 use crate::wire::writer::Writer;
 
 /// Five words: log n (2^32 + m for an index m that is not a power of two), number of digits, secret, weight of the
-/// secret, security in bits.
+/// secret or its number of parties, security in bits.
 const SHAPE: u16 = 0x0101;
 /// The primes `q_0 ... q_L`.
 const Q: u16 = 0x0102;
@@ -21,6 +21,7 @@ const P: u16 = 0x0103;
 const TERNARY: u64 = 0;
 const SPARSE_TERNARY: u64 = 1;
 const GAUSSIAN: u64 = 2;
+const JOINT: u64 = 3;
 
 impl Object for Parameters {
     type Context = ();
@@ -75,12 +76,13 @@ impl Object for Parameters {
     }
 }
 
-/// How secrets are drawn, and the weight of sparse ones.
+/// How secrets are drawn, and the weight of sparse ones or the parties of joint ones.
 pub(super) const fn distribution_to_words(distribution: SecretDistribution) -> [u64; 2] {
     match distribution {
         SecretDistribution::Ternary => [TERNARY, 0],
         SecretDistribution::SparseTernary(weight) => [SPARSE_TERNARY, weight as u64],
         SecretDistribution::Gaussian => [GAUSSIAN, 0],
+        SecretDistribution::Joint(parties) => [JOINT, parties as u64],
     }
 }
 
@@ -90,7 +92,8 @@ pub(super) fn distribution_from_words(section: &Section<'_>, words: [u64; 2]) ->
         (TERNARY, Ok(0)) => Ok(SecretDistribution::Ternary),
         (SPARSE_TERNARY, Ok(weight)) => Ok(SecretDistribution::SparseTernary(weight)),
         (GAUSSIAN, Ok(0)) => Ok(SecretDistribution::Gaussian),
-        _ => Err(section.value("the secret", format!("{words:?}"), "[0, 0], [1, weight] or [2, 0]")),
+        (JOINT, Ok(parties @ 2..=SecretDistribution::MAX_PARTIES)) => Ok(SecretDistribution::Joint(parties)),
+        _ => Err(section.value("the secret", format!("{words:?}"), "[0, 0], [1, weight], [2, 0] or [3, parties]")),
     }
 }
 

@@ -57,7 +57,11 @@ fn the_usual_shape_changes_nothing() {
     let key = |generator: &noren_rlwe::keygen::KeyGenerator| {
         let key = generator.galois(&setup.secret, 5, Some(3)).expect("no security asked");
         let halves = (0..key.pairs().digits()).flat_map(|digit| setup.context.ring().key_pair(key.pairs(), digit));
-        (key.shape(), *key.seed().as_bytes(), halves.map(|half| words(&setup.context, &half)).collect::<Vec<_>>())
+        (
+            key.shape(),
+            *key.seed().expect("of one owner").as_bytes(),
+            halves.map(|half| words(&setup.context, &half)).collect::<Vec<_>>(),
+        )
     };
     assert!(key(&again) == key(&setup.generator));
     let predicted = noise::key_switch_shaped(setup.parameters(), 3, usual).expect("supported");

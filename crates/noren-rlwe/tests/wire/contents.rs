@@ -56,6 +56,7 @@ fn secret_coefficients_outside_their_distribution_are_refused() {
             SecretDistribution::Ternary => [0, 0],
             SecretDistribution::SparseTernary(weight) => [1, weight as u64],
             SecretDistribution::Gaussian => [2, 0],
+            SecretDistribution::Joint(parties) => [3, parties as u64],
         };
         for other in [[0u64, 0], [1, 1], [1, 6], [2, 0], [0, 5], [2, 5], [3, 0], [1, u64::MAX]] {
             let words: Vec<u8> = other.iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -66,7 +66,16 @@ pub(crate) fn switched(
     rounded(estimate.with_source(Nature::Secret, slot * digits, THIRD), parameters, slot)
 }
 
-/// Adds the error of one key switch at `limbs` limbs, divided by the special modulus and the last prime at once;
+/// Adds the error of one relinearisation at `limbs` limbs.
+pub(crate) fn relinearized(estimate: Estimate, parameters: &Parameters, scale: &Scale, limbs: usize) -> Estimate {
+    let slot = slot_factor(parameters, scale);
+    let rounding = square(noise::rounding(parameters));
+    let digits = (square(noise::key_switch(parameters, limbs)) - rounding).max(0.0);
+    let digits = digits * noise::relinearization_growth(parameters);
+    rounded(estimate.with_source(Nature::Secret, slot * digits, THIRD), parameters, slot)
+}
+
+/// Adds the error of one relinearisation at `limbs` limbs, divided by the special modulus and the last prime at once;
 /// `scale` is that of the result.
 pub(crate) fn switched_rescaled(estimate: Estimate, parameters: &Parameters, scale: &Scale, limbs: usize) -> Estimate {
     let slot = slot_factor(parameters, scale);

@@ -187,9 +187,14 @@ impl<'a, S: Scheme> Growth<'a, S> {
         Ok(State { limbs: product.limbs, factor: product.factor, noise: product.noise.clone() })
     }
 
-    /// After a key switch: an automorphism, or a relinearisation by itself.
+    /// After the key switch of an automorphism.
     pub(super) fn switched(&self, a: State) -> State {
         State { noise: a.noise.with(&self.laws().switches(1, a.limbs, a.limbs)), ..a }
+    }
+
+    /// After a relinearisation by itself.
+    pub(super) fn relinearized_alone(&self, a: State) -> State {
+        State { noise: a.noise.with(&self.laws().relinearizes(a.limbs, a.limbs)), ..a }
     }
 
     /// Sums of a ciphertext and its images, each of the result of the one before: the images of each sum, and how many of

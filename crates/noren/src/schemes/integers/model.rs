@@ -196,7 +196,7 @@ impl<S: Scheme> SlotEvaluator for NoiseModel<'_, S> {
             let sum = tensors
                 .reduce(|sum, tensor| Ok(self.growth.sum(sum?, tensor?)))
                 .unwrap_or_else(|| self.growth.tensor(&sum))?;
-            self.growth.settled(self.growth.switched(sum))
+            self.growth.settled(self.growth.relinearized_alone(sum))
         };
         Ok(ModelVector { slots: operand.slots, period, state })
     }

@@ -204,6 +204,8 @@ pub struct Laws {
     /// Index l is for l limbs: the size of the modulus in bits, and the variance of one key switch without its rounding.
     log2_q: Vec<f64>,
     switch: Vec<f64>,
+    /// The factor from that variance to the one of a relinearisation: 1 but for joint secrets.
+    relinearization: f64,
 }
 
 impl Laws {
@@ -225,6 +227,7 @@ impl Laws {
             fresh_symmetric: square(noise::fresh_symmetric(parameters)),
             log2_q: limbs.clone().map(|limbs| parameters.log_q(limbs)).collect(),
             switch: limbs.map(switch).collect(),
+            relinearization: noise::relinearization_growth(parameters),
         }
     }
 
@@ -288,6 +291,14 @@ impl Laws {
     #[must_use]
     pub fn switches(&self, terms: usize, limbs: usize, kept: usize) -> Noise {
         self.of_error(1, terms as f64 * self.switch[limbs], limbs).with(&self.rounding(kept))
+    }
+
+    /// The noise of a relinearisation at these limbs, divided as [`Laws::switches`] says.
+    #[must_use]
+    pub fn relinearizes(&self, limbs: usize, kept: usize) -> Noise {
+        // Errors of joint keys are products of a secret and an error themselves.
+        let degree = if self.relinearization == 1.0 { 1 } else { 2 };
+        self.of_error(degree, self.relinearization * self.switch[limbs], limbs).with(&self.rounding(kept))
     }
 
     /// The noise of `terms` key switches that are not divided by the special modulus yet.
@@ -461,7 +472,7 @@ mod tests {
             let scale = 2.0 * (laws.log2_q(limbs) + 0.5);
             whole.variances = whole.convolution(&whole, n as f64).iter().map(|x| x + scale).collect();
             let (product, kept) = product::<Bgv>(laws, &noise, &noise, limbs);
-            whole.variances[1] = add_log2(whole.variances[1], laws.switches(1, limbs, kept).variances[1]);
+            whole.variances[1] = add_log2(whole.variances[1], laws.relinearizes(limbs, kept).variances[1]);
             (noise, limbs) = (product, kept);
             assert!(noise.variances.len() <= 140, "{}", noise.variances.len());
             let lost = noise.budget(n) - whole.budget(n);

@@ -70,7 +70,7 @@ pub(crate) fn product<S: Scheme>(laws: &Laws, a: &Noise, b: &Noise, limbs: usize
 /// The noise of a product of this noise and `limbs` limbs once it is relinearised, and how many limbs it keeps.
 pub(crate) fn relinearized<S: Scheme>(laws: &Laws, product: &Noise, limbs: usize) -> (Noise, usize) {
     let kept = S::limbs_to_keep(laws, product, limbs);
-    (product.with(&laws.switches(1, limbs, kept)), kept)
+    (product.with(&laws.relinearizes(limbs, kept)), kept)
 }
 
 impl Parameters {

@@ -64,7 +64,7 @@ impl Evaluator {
         let inner = multiply_relinearize(self.context.rlwe(), a.rlwe(), b.rlwe(), &self.keys)?;
         self.keys.check_files()?;
         let (scale, estimate) = (a.scale().mul(b.scale()), a.estimate().product(b.estimate()));
-        let estimate = noise::switched(estimate, self.context.parameters().rlwe(), &scale, inner.limbs(), 1);
+        let estimate = noise::relinearized(estimate, self.context.parameters().rlwe(), &scale, inner.limbs());
         Ok(self.result(inner, scale, Content::slot_by_slot(a.content(), [b.content()], estimate)))
     }
 

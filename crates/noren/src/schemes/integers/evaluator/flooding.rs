@@ -2,6 +2,7 @@
 
 use noren_math::random::Seed;
 use noren_rlwe::error::Result;
+use noren_rlwe::flood::uniform;
 use noren_rlwe::keys::PublicKey;
 use noren_rlwe::streams::Purpose;
 
@@ -26,9 +27,6 @@ pub struct Flood {
     flooded: Noise,
     limbs: usize,
 }
-
-/// The bits of the parts that the numbers of a flood are drawn in.
-const PART_BITS: u32 = 48;
 
 impl Flood {
     /// The flood for `count` ciphertexts of up to this noise at `limbs` limbs, at a distance of at most `2^-distance`.
@@ -88,24 +86,7 @@ impl<S: Scheme> Evaluator<S> {
         let zero = encryptor.encrypt_at(&zero, flood.limbs)?.with_factor(a.factor());
         let mut sum = self.add(&lowered, &zero)?;
         let ring = self.ring(flood.limbs);
-        let mut stream = seed.xof("flood");
-        // From -2^b to 2^b, in parts from the highest down; the highest is signed.
-        let count = self.context.parameters().degree();
-        let mut part = |bits: u32, signed: bool| {
-            let mut words = vec![0; count];
-            stream.fill_u64(&mut words);
-            let shift = if signed { 1i64 << (bits - 1) } else { 0 };
-            let numbers: Vec<i64> = words.iter().map(|word| (word >> (u64::BITS - bits)) as i64 - shift).collect();
-            ring.from_signed(&numbers)
-        };
-        let (parts, rest) = ((flood.bits + 1) / PART_BITS, (flood.bits + 1) % PART_BITS);
-        let (first, parts) = if rest == 0 { (PART_BITS, parts - 1) } else { (rest, parts) };
-        let mut numbers = part(first, true);
-        for _ in 0..parts {
-            numbers = ring.mul_integer(&numbers, 1 << PART_BITS);
-            ring.add_assign(&mut numbers, &part(PART_BITS, false));
-        }
-        let numbers = ring.ntt(numbers);
+        let numbers = uniform(&ring, flood.bits, seed.xof("flood"));
         ring.add_assign(&mut sum.inner.parts_mut()[0], &numbers);
         let state = State { limbs: flood.limbs, factor: sum.factor(), noise: flood.noise(parameters) };
         Ok(self.result(sum.inner, state, a.content()))

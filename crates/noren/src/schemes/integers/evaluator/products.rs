@@ -72,7 +72,7 @@ impl<S: Scheme> Evaluator<S> {
         }
         let inner = relinearize(self.context.rlwe(), &a.inner, &self.keys)?;
         self.keys.check_files()?;
-        self.settled(self.result(inner, self.growth().switched(a.state()), a.content()))
+        self.settled(self.result(inner, self.growth().relinearized_alone(a.state()), a.content()))
     }
 
     /// `a p`, with the limbs that its noise needs.

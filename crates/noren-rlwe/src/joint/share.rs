@@ -1,0 +1,101 @@
+//! What a party sends in one round of key generation.
+
+use std::collections::BTreeMap;
+
+use noren_ring::poly::{Eval, Poly};
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::key_request::KeyRequest;
+use crate::keygen::Digits;
+
+/// The rounds of key generation in which parties send shares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Round {
+    /// Shares of the public key, of the keys of automorphisms, and of the first half of relinearisation.
+    First,
+    /// Shares of the second half of relinearisation.
+    Second,
+}
+
+/// What a party adds to the keys of a joint secret in one round, or a sum of it over parties.
+pub struct KeyShare {
+    pub(crate) round: Round,
+    /// The half b of the public key, in the first round.
+    pub(crate) public: Option<Poly<Eval>>,
+    /// Of each switching key its rows, by the exponent of the automorphism, 0 for relinearisation.
+    pub(crate) switches: BTreeMap<u32, Rows>,
+}
+
+/// The rows of a share of a switching key.
+pub(crate) struct Rows {
+    /// The limbs of ciphertexts that the key serves.
+    pub(crate) limbs: usize,
+    /// One for each digit; of relinearisation in the first round all those of `h_0`, then all those of `h_1`.
+    pub(crate) rows: Vec<Poly<Eval>>,
+}
+
+/// The mark of relinearisation in place of an exponent, which is odd.
+pub(crate) const RELINEARIZATION: u32 = 0;
+
+impl KeyShare {
+    /// Adds the share of another party.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] for a share of another round or of other keys.
+    pub fn add_assign(&mut self, context: &Context, other: &Self) -> Result<()> {
+        self.check_alike(other)?;
+        if let (Some(sum), Some(share)) = (&mut self.public, &other.public) {
+            context.ring_q(context.parameters().max_limbs()).add_assign(sum, share);
+        }
+        for (sum, share) in self.switches.values_mut().zip(other.switches.values()) {
+            let ring = context.ring_qp(sum.limbs);
+            sum.rows.iter_mut().zip(&share.rows).for_each(|(sum, row)| ring.add_assign(sum, row));
+        }
+        Ok(())
+    }
+
+    /// The round.
+    #[must_use]
+    pub const fn round(&self) -> Round {
+        self.round
+    }
+
+    /// The switching keys of which there are rows, as `(element, limbs, rows)`.
+    pub(crate) fn outline(&self) -> impl Iterator<Item = (u32, usize, usize)> {
+        self.switches.iter().map(|(&element, rows)| (element, rows.limbs, rows.rows.len()))
+    }
+
+    fn check_alike(&self, other: &Self) -> Result<()> {
+        let alike = self.round == other.round && self.public.is_some() == other.public.is_some();
+        if alike && self.outline().eq(other.outline()) {
+            return Ok(());
+        }
+        Err(Error::parameter("a share", "one of other keys or of another round", "those of one session and round"))
+    }
+}
+
+/// The switching keys of a request in a round, as [`KeyShare::outline`] has them; the largest of several for one automorphism.
+///
+/// # Errors
+/// [`Error::Parameters`] for limbs that there are not, or without special primes.
+pub(crate) fn outline(context: &Context, request: &KeyRequest, round: Round) -> Result<Vec<(u32, usize, usize)>> {
+    let mut wanted = BTreeMap::new();
+    let relinearization = request.relinearization.map(|limbs| (RELINEARIZATION, limbs));
+    let galois = request.galois.iter().copied().filter(|&(k, _)| k != 1 && round == Round::First);
+    for (element, limbs) in relinearization.into_iter().chain(galois) {
+        let most = wanted.entry(element).or_insert(limbs);
+        *most = limbs.max(*most);
+    }
+    let shape = context.parameters().shape();
+    let rows = |(element, limbs): (u32, usize)| {
+        if !(1..=shape.limbs).contains(&limbs) || shape.digits == 0 {
+            let needed = format!("1 to {}, and special primes", shape.limbs);
+            return Err(Error::parameter("limbs of a joint key", limbs, needed));
+        }
+        let digits = Digits::new(&*context.switching(shape)?, limbs).count();
+        let halves = if element == RELINEARIZATION && round == Round::First { 2 } else { 1 };
+        Ok((element, limbs, halves * digits))
+    };
+    wanted.into_iter().map(rows).collect()
+}
