@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fuzz_api import joint_readers
 from fuzz_api.reading import LARGEST, SAVED, Reader, World, attempt, loaded, saved, unpickled
 from fuzz_api.samples import ASKED, COMPILED, MODELS, PASSPHRASE, SIGNED, Samples
 from fuzz_api.tfhe_readers import tfhe_array, tfhe_circuit, tfhe_mapped, tfhe_params, tfhe_secret, tfhe_server
@@ -462,6 +463,7 @@ CONTAINERS = (
     *MESSAGES,
     *DESCRIPTIONS,
     *EXCHANGES,
+    *joint_readers.NAMES,
     *("ckks.params", "ckks.secret", "ckks.public", "ckks.eval", "ckks.plain", "ckks.list", "ckks.table", *CKKS),
     *("int.params", "int.secret", "int.public", "int.eval", "int.table", "lookup.keys", "lookup.matrix", "lookup.line"),
     *("ckks.mapped", "int.mapped", "lookup.mapped"),
@@ -517,6 +519,7 @@ PYTHON: list[Reader] = [
     Reader("messages of compiler.Compiled", MESSAGES, message),
     Reader("retrieval.Client and intersection.Client", DESCRIPTIONS, description),
     Reader("messages of retrieval and intersection", EXCHANGES, exchange),
+    *joint_readers.READERS,
     Reader("advisor.advise with a machine", ("machine.json",), machine, checks=False),
     Reader("ckks.SecretKey under a passphrase", ("ckks.locked",), locked_secret, checks=False),
     Reader("noren.verify of a signature", (f"{SIGNED}.minisig",), signed(f"{SIGNED}.minisig"), checks=False),

@@ -20,6 +20,7 @@ from noren import (
     ckks,
     compile,
     intersection,
+    owners,
     programs,
     retrieval,
     sign,
@@ -31,6 +32,7 @@ from noren import (
 NOT_WRITTEN = {
     **dict.fromkeys((0x0001, *range(0x0005, 0x000B)), "a part of keys and ciphertexts of a scheme"),
     **dict.fromkeys((0x000C, 0x000D, 0x000E), "a part of keys of TFHE and of switching"),
+    0x000F: "a part of messages of joint keys",
     0x0301: "a part of bootstrapping keys",
     0x0402: "written by Rust alone",
     0x0602: "written by Rust alone; Python and the tool write columns",
@@ -84,6 +86,7 @@ class Samples:
         self._bootstrapping()
         self._compiled()
         self._retrieval()
+        self._joint()
         self._texts()
         self._tables()
 
@@ -255,6 +258,30 @@ class Samples:
             request = self._put(f"{name}.request", client.encrypt(ASKED, seed=self.seed))
             self._put(f"{name}.reply", database.answer(request, keys))
             self.objects[f"{name}.halves"] = (database, client, keys)
+
+    def _joint(self) -> None:
+        """Let two parties make joint keys, and open a ciphertext."""
+        sizes = [40] * (4 if self.odd else 5)
+        params = bfv.Parameters(5, 193, sizes, [45], secret="joint:2", security=None)
+        session = owners.Session(params, ["a", "b"], results=2, relinearization=True, rotations=[1], seed=self.seed)
+        parties = [
+            owners.Party.create(self.path(f"party-{name}"), session, name, seed=self.seed) for name in session.names
+        ]
+        rounds: list[list[bytes]] = [[]]
+        while sent := [message for party in parties if (message := party.next(rounds[-1])) is not None]:
+            rounds.append(sent)
+        # The share of one party, those of whose keys are the largest.
+        before, (share, beside), after = [message for sent in rounds[:4] for message in sent], rounds[4], rounds[5]
+        public, _ = parties[0].keys()
+        ciphertext = bfv.Context(params, threads=1).encrypt([1, 2, 3], public, seed=self.seed)
+        shares = [party.open(ciphertext) for party in parties]
+        self._put("joint.session", session)
+        self._put("joint.message", share)
+        self._put("joint.shares", shares[0])
+        self.objects["joint.messages"] = session, before, [beside, *after]
+        self.objects["joint.opening"] = session, ciphertext, shares[1]
+        self.objects["joint.folder"] = self.path("party-a")
+        self.files["joint.secret"] = (self.path("party-a") / "secret").read_bytes()
 
     def _texts(self) -> None:
         for name, model in MODELS.items():

@@ -11,6 +11,7 @@
 - `noren.ml`: fitted models of scikit-learn, XGBoost and LightGBM, and graphs of ONNX, compiled by one call;
 - `noren.tables`: questions on encrypted tables, in words of SQL;
 - `noren.retrieval`, `noren.intersection`: rows of a table of another, by numbers and keywords that stay encrypted;
+- `noren.owners`: keys of several owners, and results that they open together;
 - `noren.cluster`: programs on several cores or machines, over Ray, which the extra `noren[cluster]` brings;
 - `noren.sign`, `noren.verify`, `noren.SigningKey`, `noren.Signer`: files that say who made them;
 - `noren.PicklableSecret`: a secret key that is pickled on purpose;
@@ -30,6 +31,7 @@ from noren import (
     compiler,
     intersection,
     ml,
+    owners,
     programs,
     retrieval,
     switching,
@@ -88,6 +90,7 @@ __all__ = [
     "compiler",
     "intersection",
     "ml",
+    "owners",
     "programs",
     "progress",
     "retrieval",

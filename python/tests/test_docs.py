@@ -21,6 +21,7 @@ from noren import (
     ckks,
     compiler,
     intersection,
+    owners,
     programs,
     retrieval,
     switching,
@@ -80,7 +81,9 @@ def test_bgv_and_bfv_have_the_same_names() -> None:
 
 EXAMPLES = {
     **{name: text for name, thing in documented().items() if ">>>" in (text := inspect.getdoc(thing) or "")},
-    **{module.__name__: module.__doc__ or "" for module in (*PUBLIC, compiler, intersection, retrieval, tables)},
+    **{
+        module.__name__: module.__doc__ or "" for module in (*PUBLIC, compiler, intersection, owners, retrieval, tables)
+    },
     "Lookup": bfv.Lookup.__doc__ or "",
 }
 

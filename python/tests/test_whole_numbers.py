@@ -234,6 +234,9 @@ INNER = {
     "compiler.Program.compile",
     "intersection.Database.__new__",
     "intersection.Plan.from_bytes",
+    "owners.Party.load",
+    "owners.Session.__new__",
+    "owners.Session.from_bytes",
     "retrieval.Database.__new__",
     "retrieval.Plan.decrypt",
     "retrieval.Plan.encrypt",
@@ -280,6 +283,12 @@ def advised(computation: str, options: Names, option: str, number: int) -> advis
     return noren.advise(computation, **options | {option: number}, machine=advisor.REFERENCE)
 
 
+def joint_session(*, results: int = 1, distance: int = 64) -> object:
+    parameters = bfv.Parameters(10, 12289, [50] * 4, [50], secret="joint:2", security=None)
+    names = ["a", "b"]
+    return noren.owners.Session(parameters, names, results=results, distance=distance)
+
+
 def test_functions_in_python_refuse_them_too(tmp_path: Path) -> None:
     calls: list[Callable[[int], object]] = [
         lambda n: advisor.calibrate(tmp_path / "none" / "none", threads=n),
@@ -292,6 +301,10 @@ def test_functions_in_python_refuse_them_too(tmp_path: Path) -> None:
         lambda n: retrieval.Database([b"a"], security=n),  # type: ignore[arg-type]
         lambda n: retrieval.Client(b"", min_security=n),
         lambda n: retrieval.Client(retrieval.Database([b"a"]).description).encrypt([n]),
+        lambda n: joint_session(results=n),
+        lambda n: joint_session(distance=n),
+        lambda n: noren.owners.Session.from_bytes(b"", min_security=n),
+        lambda n: noren.owners.Party.load(tmp_path, min_security=n),
         lambda n: intersection.Database(["a"], asked=n),
         lambda n: intersection.Database(["a"], asked=1, distance=n),
         lambda n: intersection.Database(["a"], asked=1, security=n),  # type: ignore[arg-type]

@@ -213,7 +213,8 @@ impl Choose {
         let &Integers { modulus, ref scheme, terms, sum, plain_products, slot_degree } = integers;
         // It is there wherever no precision is.
         let plaintext_modulus = modulus.unwrap_or_default();
-        let requirements = bfv::Requirements { depth, plaintext_modulus, slots, terms, sum, plain_products, security };
+        let requirements =
+            bfv::Requirements { depth, plaintext_modulus, slots, terms, sum, plain_products, security, opening: None };
         let chosen = EXACT.iter().find(|(name, _)| name == scheme).map_or(EXACT[0].1, |&(_, chosen)| chosen);
         Ok(chosen(&requirements, slot_degree)?)
     }

@@ -12,6 +12,7 @@
 //! | `programs` | the classes of `noren.programs`: programs and plans; encrypted tables |
 //! | `advisor` | the functions of `noren.advisor` |
 //! | `compiler` | the classes of `noren.compiler`: graphs, and compiled functions |
+//! | `owners` | the classes of `noren.owners` |
 //! | `retrieval` | the classes of `noren.retrieval` and of `noren.intersection` |
 //! | `admission` | how much security files must promise |
 //! | `array` | numpy in |
@@ -59,6 +60,7 @@ mod key;
 mod key_classes;
 mod key_sets;
 mod machine;
+mod owners;
 mod parameters;
 mod pickle;
 mod programs;
@@ -213,6 +215,13 @@ mod module {
     mod intersection {
         #[pymodule_export]
         use crate::retrieval::intersection::{PyIntersectionDatabase, PyIntersectionPlan};
+    }
+
+    /// The classes of `noren.owners`.
+    #[pymodule]
+    mod owners {
+        #[pymodule_export]
+        use crate::owners::{PyParty, PySession, PyTranscript};
     }
 
     /// The class of `noren.tables`.

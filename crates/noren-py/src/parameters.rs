@@ -48,7 +48,7 @@ impl<'py> FromPyObject<'_, 'py> for Secret {
 }
 
 fn no_secret(found: impl std::fmt::Display) -> String {
-    format!("secret must be \"ternary\", \"gaussian\" or a weight, found {found}")
+    format!("secret must be \"ternary\", \"gaussian\", \"joint:PARTIES\" or a weight, found {found}")
 }
 
 /// The distribution of secrets that is named, the usual one for `None`.
@@ -59,7 +59,10 @@ pub(crate) fn secret_of(secret: Option<Secret>) -> PyResult<SecretDistribution> 
         Some(Secret::Name(name)) => match name.as_str() {
             "ternary" => Ok(SecretDistribution::Ternary),
             "gaussian" => Ok(SecretDistribution::Gaussian),
-            name => Err(PyValueError::new_err(no_secret(format_args!("{name:?}")))),
+            name => match name.strip_prefix("joint:").map(str::parse) {
+                Some(Ok(parties)) => Ok(SecretDistribution::Joint(parties)),
+                _ => Err(PyValueError::new_err(no_secret(format_args!("{name:?}")))),
+            },
         },
     }
 }

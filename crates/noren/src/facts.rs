@@ -6,15 +6,16 @@ use noren_rlwe::owner::KeyId;
 use noren_rlwe::wire::key_file::{FileContext, KeyFile};
 use noren_rlwe::wire::kind::Kind;
 use noren_rlwe::wire::object::Object;
-use noren_rlwe::wire::owners;
+use noren_rlwe::wire::owners as identities;
 use noren_rlwe::wire::reader::Reader;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::backends::parcel::{Content, Parcel};
+use crate::backends::parcel::{Content, JointMessage, JointOpening, JointParty, Parcel, Purpose};
 use crate::bootstrapping::{self, BootstrapKeyFile, Contents};
 use crate::compiler::{Program, Summary};
 use crate::lookup::{Lookup, LookupKeyFile, LookupOutline};
+use crate::owners::{self, Session};
 use crate::programs::{IntegerLayout, Layout, columns, wire};
 use crate::retrieval;
 use crate::schemes::summary::CiphertextSummary;
@@ -86,7 +87,7 @@ pub struct KeyFacts {
 type Describe = fn(&mut Reader<'_>) -> Result<Facts>;
 
 /// The facts of each kind. Headers of other kinds say what there is to say without parameters.
-const DESCRIPTIONS: [(Kind, Describe); 43] = [
+const DESCRIPTIONS: [(Kind, Describe); 47] = [
     (Kind::CKKS_PARAMETERS, |reader| parameters(reader, Ckks)),
     (Kind::CKKS_SECRET_KEY, |reader| Ok(secret(ckks::KeyFile::read(&(), reader)?, Ckks))),
     (Kind::CKKS_PUBLIC_KEY, |reader| parameters(reader, Ckks)),
@@ -136,6 +137,10 @@ const DESCRIPTIONS: [(Kind, Describe); 43] = [
     (Kind::INTERSECTION, intersection),
     (Kind::INTERSECTION_REQUESTS, contents),
     (Kind::INTERSECTION_REPLIES, contents),
+    (Kind::JOINT_SESSION, session),
+    (Kind::JOINT_MESSAGE, of_party::<JointMessage>),
+    (Kind::JOINT_OPENING, of_party::<JointOpening>),
+    (Kind::JOINT_PARTY, of_party::<JointParty>),
 ];
 
 impl Facts {
@@ -146,7 +151,7 @@ impl Facts {
     /// tell nothing without a key are not looked at.
     pub fn of(reader: &mut Reader<'_>) -> Result<Self> {
         let kind = reader.header().kind;
-        let owner = owners::of_sections(kind, reader.sections());
+        let owner = identities::of_sections(kind, reader.sections());
         let describe = DESCRIPTIONS.iter().find(|(of, _)| *of == kind);
         let facts = describe.map_or_else(|| Ok(Self::default()), |(_, describe)| describe(reader))?;
         Ok(Self { owner: facts.owner.or(owner), ..facts })
@@ -228,6 +233,17 @@ fn intersection(reader: &mut Reader<'_>) -> Result<Facts> {
     Ok(Facts { parameters, layout, ..Facts::default() })
 }
 
+fn session(reader: &mut Reader<'_>) -> Result<Facts> {
+    let session = Session::read(&Parcel::read(&(), reader)?)?;
+    let (parameters, layout) = (vec![Integers(session.parameters().clone())], Some(session.to_json()));
+    Ok(Facts { parameters, layout, ..Facts::default() })
+}
+
+fn of_party<P: Purpose>(reader: &mut Reader<'_>) -> Result<Facts> {
+    let layout = owners::outline(&Parcel::<P>::read(&(), reader)?);
+    Ok(Facts { layout: Some(layout), ..Facts::default() })
+}
+
 fn contents(reader: &mut Reader<'_>) -> Result<Facts> {
     Ok(Facts { contents: Content::all(reader)?, ..Facts::default() })
 }
@@ -238,7 +254,7 @@ mod tests {
 
     /// The kinds without a description: parts of other objects and what needs parameters to be told of. A new kind is one of
     /// these by a decision.
-    const HEADER_SAYS_ALL: [Kind; 21] = [
+    const HEADER_SAYS_ALL: [Kind; 22] = [
         Kind::PARAMETERS,
         Kind::SECRET_KEY,
         Kind::PUBLIC_KEY,
@@ -246,6 +262,7 @@ mod tests {
         Kind::PLAINTEXT,
         Kind::CIPHERTEXT,
         Kind::KEY_SWITCH_KEY,
+        Kind::JOINT_KEY_SHARE,
         Kind::TORUS_PARAMETERS,
         Kind::TORUS_SECRET,
         Kind::TORUS_KEYS,

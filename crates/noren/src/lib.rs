@@ -13,7 +13,8 @@
 //! - [`backends`]: every way to compute a function of arrays, with one trait for all;
 //! - [`compiler`]: functions of arrays, from a graph of operations to a client half and a server half;
 //! - [`tables`]: questions on encrypted tables, in words of SQL;
-//! - [`retrieval`]: a row of a table in clear, without telling which.
+//! - [`retrieval`]: a row of a table in clear, without telling which;
+//! - [`owners`]: keys of a secret that several parties share, and results that they open together.
 //!
 //! The layers below are `noren-rlwe` (samples and keys), `noren-ring` (polynomials) and `noren-math` (numbers).
 //!
@@ -60,6 +61,7 @@ mod facts;
 pub mod graph;
 pub mod lookup;
 mod lowering;
+pub mod owners;
 #[cfg(doctest)]
 mod pages;
 pub mod programs;

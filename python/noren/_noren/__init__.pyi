@@ -17,6 +17,7 @@ from noren._noren import ckks as ckks
 from noren._noren import compiler as compiler
 from noren._noren import integers as integers
 from noren._noren import intersection as intersection
+from noren._noren import owners as owners
 from noren._noren import programs as programs
 from noren._noren import retrieval as retrieval
 from noren._noren import switching as switching

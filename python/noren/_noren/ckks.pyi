@@ -31,7 +31,7 @@ class Parameters(_Parameters[Parameters]):
         log_scale: int | None = None,
         *,
         dnum: int = 0,
-        secret: Literal["ternary", "gaussian"] | int | None = None,
+        secret: str | int | None = None,
         security: _Security = 128,
         restarts: Mapping[int, int] | None = None,
     ) -> Self: ...

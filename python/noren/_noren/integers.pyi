@@ -28,7 +28,7 @@ class Parameters(shared._Parameters[Parameters]):
         p: int | None = None,
         r: int = 1,
         dnum: int = 0,
-        secret: Literal["ternary", "gaussian"] | int | None = None,
+        secret: str | int | None = None,
         security: _Security = 128,
     ) -> Self: ...
     @staticmethod
@@ -43,6 +43,9 @@ class Parameters(shared._Parameters[Parameters]):
         slot_degree: int | None = None,
         security: _Security = 128,
         scheme: Literal["bfv", "bgv"] = "bfv",
+        parties: int = 1,
+        results: int = 1,
+        distance: int = 64,
     ) -> Parameters: ...
     @staticmethod
     def for_lookups(*, log_n: int = 15, security: _Security = 128) -> Parameters: ...

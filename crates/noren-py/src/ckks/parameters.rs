@@ -24,7 +24,8 @@ use crate::whole::whole;
 /// log_scale: base-two logarithm of the scale of fresh ciphertexts, 20 to 50; None takes the size of the last prime.
 /// dnum: into how many digits keys are cut; 0 chooses.
 /// restarts: {level: log_scale} where the scale starts anew, for a chain of scales of several stages.
-/// secret: how secret keys are drawn: "ternary", "gaussian", or the number of non-zero coefficients.
+/// secret: how secret keys are drawn: "ternary", "gaussian", or the number of non-zero coefficients; "joint:3" is the sum of those of
+///     three parties.
 /// security: what every key must reach: 128, 192 or 256 bits, or None for none, in tests.
 ///
 /// Raises InsecureError if the modulus is too large for the degree, Error for sizes out of range.

@@ -1,6 +1,6 @@
 //! `IntegerParameters`: sizes of primes and a plaintext modulus, checked.
 
-use noren::bfv::{Bfv, Parameters, ParametersSpec, Requirements};
+use noren::bfv::{Bfv, Opening, Parameters, ParametersSpec, Requirements};
 use noren::bgv::{Bgv, Hypercube};
 use noren::lookup::parameters_spec;
 use noren::wire::Object;
@@ -27,7 +27,8 @@ use crate::whole::whole;
 ///     ring GR(p^r, d) = Z_(p^r)[Y]/G(Y), and stand in the dimensions of a hypercube.
 /// p, r: in place of plaintext_modulus, t = p^r.
 /// dnum: into how many digits keys are cut; 0 chooses.
-/// secret: how secret keys are drawn: "ternary", "gaussian", or the number of non-zero coefficients.
+/// secret: how secret keys are drawn: "ternary", "gaussian", or the number of non-zero coefficients; "joint:3" is the sum of those of
+///     three parties.
 /// security: what every key must reach: 128, 192 or 256 bits, or None for none, in tests.
 ///
 /// Raises InsecureError if the modulus is too large for the degree, Error for sizes out of range.
@@ -87,15 +88,18 @@ impl PyIntegerParameters {
     /// plain_products: how many products with plaintexts follow one another besides.
     /// slot_degree: a ring whose index m is no power of two, for a power of a prime as plaintext_modulus: its slots have a
     ///     multiple of this degree. None takes a power of two.
+    /// parties: how many share the secret key (``noren.owners``), which leaves room for the noise that hides that of results.
+    /// results: the most ciphertexts that they open together.
+    /// distance: what they learn beyond the results is within a statistical distance of 2^-distance of nothing.
     ///
     /// Raises Error that says which of these cannot be met.
     #[staticmethod]
     #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
     #[pyo3(
         signature = (*, depth, plaintext_modulus = 65537, slots = 1, terms = 1, sum = 1, plain_products = 0,
-            slot_degree = None, security = Some(128), scheme = "bfv"),
+            slot_degree = None, security = Some(128), scheme = "bfv", parties = 1, results = 1, distance = 64),
         text_signature = "(*, depth, plaintext_modulus=65537, slots=1, terms=1, sum=1, plain_products=0, \
-            slot_degree=None, security=128, scheme=\"bfv\")"
+            slot_degree=None, security=128, scheme=\"bfv\", parties=1, results=1, distance=64)"
     )]
     fn for_requirements(
         #[pyo3(from_py_with = whole)] depth: usize,
@@ -107,9 +111,14 @@ impl PyIntegerParameters {
         #[pyo3(from_py_with = whole)] slot_degree: Option<usize>,
         #[pyo3(from_py_with = whole)] security: Option<u32>,
         scheme: &str,
+        #[pyo3(from_py_with = whole)] parties: usize,
+        #[pyo3(from_py_with = whole)] results: u64,
+        #[pyo3(from_py_with = whole)] distance: u32,
     ) -> PyResult<Self> {
         let security = security_of(security)?;
-        let requirements = Requirements { depth, plaintext_modulus, slots, terms, sum, plain_products, security };
+        let opening = (parties != 1).then_some(Opening { parties, results, distance });
+        let requirements =
+            Requirements { depth, plaintext_modulus, slots, terms, sum, plain_products, security, opening };
         let chosen = match (scheme, slot_degree) {
             ("bfv", None) => requirements.choose::<Bfv>(),
             ("bgv", None) => requirements.choose::<Bgv>(),

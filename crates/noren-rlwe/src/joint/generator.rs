@@ -79,14 +79,10 @@ impl<'a> ShareGenerator<'a> {
     /// # Errors
     /// [`Error::Parameters`] for a sum of another round or of other keys.
     pub fn second(&self, request: &KeyRequest, sum: &KeyShare) -> Result<KeyShare> {
-        let wanted = outline(&self.context, request, Round::First)?;
-        if sum.round != Round::First || !sum.outline().eq(wanted) {
-            return Err(Error::parameter(
-                "a sum of shares",
-                "one of other keys",
-                "that of the first round of all parties",
-            ));
+        if sum.round != Round::First {
+            return Err(Error::parameter("a sum of shares", "one of the second round", "that of the first round"));
         }
+        sum.check_request(&self.context, request)?;
         let mut switches = BTreeMap::new();
         if let Some(Rows { limbs, rows }) = sum.switches.get(&RELINEARIZATION) {
             let digits = self.digits("relinearisation key", *limbs)?;

@@ -55,6 +55,23 @@ impl KeyShare {
         Ok(())
     }
 
+    /// The sum of the second round of parties that make no key of relinearisation.
+    #[must_use]
+    pub const fn empty_second() -> Self {
+        Self { round: Round::Second, public: None, switches: BTreeMap::new() }
+    }
+
+    /// Refuses shares of other keys than those of a request.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`].
+    pub fn check_request(&self, context: &Context, request: &KeyRequest) -> Result<()> {
+        if self.outline().eq(outline(context, request, self.round)?) {
+            return Ok(());
+        }
+        Err(Error::parameter("shares", "those of other keys", "those of the keys that the session asks for"))
+    }
+
     /// The round.
     #[must_use]
     pub const fn round(&self) -> Round {

@@ -23,6 +23,8 @@ use crate::multiply::multiply_relinearize;
 use crate::noise;
 use crate::parameters::ParametersSpec;
 use crate::security::{SecretDistribution, Security};
+use crate::wire::object::Object;
+use crate::wire::writer::Form;
 
 const N: usize = 1 << 9;
 
@@ -239,6 +241,41 @@ fn a_product_a_zero_and_a_stranger_are_not_opened() -> Result<()> {
     assert!(matches!(open(&product), Some(Error::DegreeTooHigh { .. })));
     let foreign = with(fresh.parts().to_vec(), world.secrets[1].owner.key);
     assert!(matches!(open(&foreign), Some(Error::KeyMismatch { .. })));
+    Ok(())
+}
+
+#[test]
+fn shares_come_back_from_bytes_and_no_part_of_one_is_left_out() -> Result<()> {
+    let world = World::new(2)?;
+    let context = &world.context;
+    let generator = ShareGenerator::new(context, &world.secrets[0], &seed(0), &common())?;
+    for share in [generator.first(&request())?, generator.second(&request(), &world.first)?] {
+        let bytes = share.to_bytes(context, Form::Packed);
+        let again = KeyShare::from_bytes(context, &bytes)?;
+        assert_eq!(again.to_bytes(context, Form::Packed), bytes);
+        again.check_request(context, &request())?;
+        for end in (0..bytes.len()).step_by(bytes.len() / 40) {
+            assert!(KeyShare::from_bytes(context, &bytes[..end]).is_err(), "{end} of {} bytes", bytes.len());
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn keys_of_joint_secrets_come_back_from_bytes() -> Result<()> {
+    let world = World::new(2)?;
+    let context = &world.context;
+    let bytes = world.keys.to_bytes(context, Form::Packed);
+    let again = EvaluationKeys::from_bytes(context, &bytes)?;
+    assert_eq!(again.to_bytes(context, Form::Packed), bytes);
+    let halves = |keys: &EvaluationKeys| -> Result<_> {
+        let (key, ring) = (keys.relinearization(4)?.clone(), context.ring_qp(4));
+        assert!(key.seed().is_none());
+        Ok([0, 1].map(|digit| ring.key_pair(&key.pairs, digit).map(|half| ring.to_words(&half))))
+    };
+    assert_eq!(halves(&again)?, halves(&world.keys)?);
+    let public = PublicKey::from_bytes(context, &world.public.to_bytes(context, Form::Packed))?;
+    assert_eq!(public.owner, world.public.owner);
     Ok(())
 }
 

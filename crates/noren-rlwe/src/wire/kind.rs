@@ -42,7 +42,7 @@ macro_rules! kinds {
 ///
 /// The kinds of this library are in one table, of all layers, so that a number is never given twice. The blocks of 256
 /// below `0x8000` belong to: 0 samples and keys, 1 CKKS, 2 programs, 3 bootstrapping, 4 exact integers, 5 lookups, 6
-/// TFHE, 7 switching between CKKS and TFHE, 8 compiled functions, 9 retrieval and intersection. From `0x8000` on they are free: for schemes in other crates ([`Kind::elsewhere`]).
+/// TFHE, 7 switching between CKKS and TFHE, 8 compiled functions, 9 retrieval and intersection, 10 joint keys. From `0x8000` on they are free: for schemes in other crates ([`Kind::elsewhere`]).
 ///
 /// ```
 /// use noren_rlwe::wire::kind::Kind;
@@ -82,6 +82,8 @@ kinds! {
     TORUS_LIGHT_KEYS = 0x000d, "light keys over the torus", since 1;
     /// Keys that switch between samples over the torus and those of RLWE; masks and uniform halves are seeds.
     SWITCH_KEYS = 0x000e, "scheme switching keys", since 2;
+    /// The share of a party in the keys of a joint secret.
+    JOINT_KEY_SHARE = 0x000f, "share of joint keys", since 2;
     /// Parameters of CKKS.
     CKKS_PARAMETERS = 0x0101, "CKKS parameters", since 1;
     /// A plaintext of CKKS.
@@ -184,6 +186,14 @@ kinds! {
     INTERSECTION_REQUESTS = 0x0905, "request of a private set intersection", since 2;
     /// The encrypted reply of a private set intersection.
     INTERSECTION_REPLIES = 0x0906, "reply of a private set intersection", since 2;
+    /// What the parties of a joint secret agree on.
+    JOINT_SESSION = 0x0a01, "session of joint keys", since 2;
+    /// The message of a party in one round of key generation.
+    JOINT_MESSAGE = 0x0a02, "message of joint key generation", since 2;
+    /// The shares of a party in decryptions.
+    JOINT_OPENING = 0x0a03, "shares of a joint decryption", since 2;
+    /// The secret of a party. It makes its shares.
+    JOINT_PARTY = 0x0a04, "secret of a party of joint keys", since 2;
 }
 
 /// The first number of kinds that are defined in other crates.
@@ -257,6 +267,7 @@ impl Kind {
                 | Self::TORUS_SECRET
                 | Self::TFHE_SECRET_KEY
                 | Self::FUNCTION_SECRET_KEYS
+                | Self::JOINT_PARTY
         ) || self.0 >= SECRET_ELSEWHERE
     }
 }

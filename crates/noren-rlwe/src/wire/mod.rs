@@ -46,6 +46,7 @@ pub mod stream;
 pub mod words;
 pub mod writer;
 
+mod joint;
 mod keys;
 mod pack;
 mod parameters;

@@ -493,6 +493,7 @@ fn requirements(graph: &Graph, recording: &Recording, modulus: u64, security: Se
         sum: recording.terms.most as usize,
         plain_products: tables,
         security,
+        opening: None,
     }
 }
 

@@ -8,7 +8,7 @@
 //! | `backend` | [`Backend`], [`Plan`], [`Running`]: the traits |
 //! | `table` | [`Backends`]: all of them |
 //! | `options` | [`Options`]: what the caller chooses |
-//! | `keys`, `parcel` | keys of plans, and what travels between the halves |
+//! | `keys`, `parcel`, `description` | keys of plans, what travels between the halves, and what both know |
 //! | `ckks`, `ckks_bootstrapping` | real numbers in slots, with an error bound |
 //! | `ckks_switching` | the same, with comparisons that are decided |
 //! | `modelled`, `ckks_search` | the noise of CKKS for a graph, and parameters for it |
@@ -31,6 +31,7 @@ pub(crate) mod ckks_bootstrapping;
 mod ckks_search;
 mod ckks_switching;
 pub(crate) mod decisions;
+pub(crate) mod description;
 mod integers;
 pub(crate) mod keys;
 mod modelled;
@@ -51,8 +52,8 @@ pub use calibrate::calibrate;
 pub use keys::{Key, Part, PartKind, SecretKey, ServerKeys, part};
 pub use options::Options;
 pub use parcel::{
-    Content, Function, Inputs, Intersection, IntersectionReplies, IntersectionRequests, KeysOfServer, Outputs, Parcel,
-    Purpose, Replies, Requests, Retrieval, Secrets,
+    Content, Function, Inputs, Intersection, IntersectionReplies, IntersectionRequests, JointMessage, JointOpening,
+    JointParty, JointSession, KeysOfServer, Outputs, Parcel, Purpose, Replies, Requests, Retrieval, Secrets,
 };
 pub use scheme::Scheme;
 pub use table::Backends;

@@ -57,6 +57,14 @@ purposes! {
     IntersectionRequests = INTERSECTION_REQUESTS;
     /// The encrypted reply of a private set intersection.
     IntersectionReplies = INTERSECTION_REPLIES;
+    /// What the parties of a joint secret agree on: JSON, and parameters. The fingerprint is a digest of both.
+    JointSession = JOINT_SESSION;
+    /// The message of a party in one round; the fingerprint is that of the session, as of the others.
+    JointMessage = JOINT_MESSAGE;
+    /// The shares of a party in decryptions.
+    JointOpening = JOINT_OPENING;
+    /// The secret of a party.
+    JointParty = JOINT_PARTY;
 }
 
 /// Items of bytes, such as containers of ciphertexts, for one purpose, of what a fingerprint names.

@@ -12,7 +12,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `records` | rows in buckets, and buckets in coefficients |
-//! | `description`, `secret` | what both halves know, as bytes; the key of the client |
+//! | `secret` | the key of the client |
 //! | `plan` | [`Plan`]: what both halves know: places of rows, parameters, bytes |
 //! | `database` | [`Database`]: the half that has the table |
 //! | `client` | [`Client`], [`Key`]: the half that asks |
@@ -20,7 +20,6 @@
 
 mod client;
 mod database;
-mod description;
 pub mod intersection;
 mod plan;
 mod records;

@@ -12,8 +12,8 @@ use noren_rlwe::wire::reader::Limits;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::backends::description::{Description, refused};
 use crate::backends::{Parcel, PartKind, Retrieval, part};
-use crate::retrieval::description::{Description, refused};
 use crate::retrieval::records::{BUCKET_BYTES, MOST_BYTES, MOST_ROWS, Sizes};
 use crate::retrieval::secret::Secret;
 use crate::schemes::bfv::{Bfv, Context, KeyFile, KeyRequest, Parameters, Requirements};

@@ -19,7 +19,7 @@ use crate::schemes::integers::noise::Laws;
 use crate::schemes::integers::scheme::{Scheme, Sealed, limbs_without_loss};
 
 pub use crate::schemes::integers::{
-    Context, Decryptor, Encoder, Entries, Flood, IntegerError, KeyFile, KeyRequest, Keys, Noise, Parameters,
+    Context, Decryptor, Encoder, Entries, Flood, IntegerError, KeyFile, KeyRequest, Keys, Noise, Opening, Parameters,
     ParametersSpec, Plaintext, PlaintextModulus, Requirements, RotationKeys, SlotMatrix,
 };
 

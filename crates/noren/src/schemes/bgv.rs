@@ -26,7 +26,7 @@ pub use noren_math::galois_ring::GaloisRing;
 pub use noren_math::hypercube::{Dimension, Hypercube};
 
 pub use crate::schemes::integers::{
-    Context, Decryptor, Encoder, Entries, Flood, IntegerError, KeyFile, KeyRequest, Keys, Noise, Parameters,
+    Context, Decryptor, Encoder, Entries, Flood, IntegerError, KeyFile, KeyRequest, Keys, Noise, Opening, Parameters,
     ParametersSpec, Plaintext, PlaintextModulus, Requirements, RotationKeys, SlotMatrix,
 };
 

@@ -8,8 +8,8 @@ use noren_rlwe::wire::object::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::backends::description::{Description, refused};
 use crate::backends::{Intersection, Parcel, PartKind};
-use crate::retrieval::description::{Description, refused};
 use crate::retrieval::intersection::bins::CHECKS;
 use crate::retrieval::records::{MOST_BYTES, MOST_ROWS, Sizes};
 use crate::retrieval::secret::Secret;

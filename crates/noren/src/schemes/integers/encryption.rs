@@ -254,30 +254,14 @@ impl<'a> Decryptor<'a> {
         if budget.is_nan() || budget < READ_BUDGET {
             return Err(IntegerError::NoiseExhausted { what: "decryption", missing: READ_BUDGET - budget }.into());
         }
-        let (parameters, modulus) = (self.context.parameters(), self.context.parameters().modulus());
-        let enough = modulus.log2() + READ_BITS;
         let limbs = ciphertext.limbs();
-        let kept = (1..limbs).find(|&kept| parameters.laws().log2_q(kept) >= enough).unwrap_or(limbs);
+        let kept = limbs_to_read(self.context.parameters(), limbs, 1);
         let mut phase = self.phase(ciphertext)?;
         if kept < limbs {
             let rlwe = self.context.rlwe();
             phase = rlwe.ring().divide_round(phase, &rlwe.mod_switch(limbs, kept));
         }
-        // t phase = Q f m + noise, so that the noise is -Q f m modulo t.
-        let noise = self.times_t(&phase, kept);
-        let numbers = self.context.rlwe().ring_q(kept).to_centered_i128(&self.small(noise, kept));
-        let numbers = numbers.expect("fewer than 126 bits are read");
-        let factor = modulus.neg(modulus.inv(modulus.mul(parameters.q_mod_t(kept), ciphertext.factor)));
-        let factor = modulus.factor(factor);
-        let mut message: Vec<_> = numbers.into_iter().map(|x| factor.mul_wide(x)).collect();
-        if let Some(basis) = self.context.powerful() {
-            let (mut powers, mut scratch) = (vec![0; message.len()], vec![0; basis.ring().index() as usize]);
-            let sub = |x, y| modulus.add(x, modulus.neg(y));
-            basis.write_powers(&message, &mut powers, &mut scratch, |x, y| modulus.add(x, y), sub);
-            message = powers;
-        }
-        let message = message.into_iter().map(|x| modulus.center(x));
-        Ok(Plaintext::new(parameters, message.collect(), ciphertext.content))
+        Ok(message(&self.context, &phase, ciphertext))
     }
 
     /// Measures the noise of a ciphertext, as parts of its modulus, for tests and diagnosis. A decryption is right where
@@ -294,7 +278,8 @@ impl<'a> Decryptor<'a> {
         let expected = laws.log2_q(limbs) + laws.log2_coefficient(&ciphertext.noise) + MEASURED_BITS;
         let few = (1..limbs).find(|&few| laws.log2_q(few) >= expected).unwrap_or(limbs);
         let ring = self.context.rlwe().ring_q(few);
-        let noise = self.small(self.times_t(&ring.restrict(&self.phase(ciphertext)?), few), few);
+        let noise = times_t(&self.context, &ring.restrict(&self.phase(ciphertext)?), few);
+        let noise = small(&self.context, noise, few);
         let noise = ring.to_centered_f64(&noise);
         // Neither the modulus nor all squares fit a double.
         let unit = libm::exp2(-laws.log2_q(limbs) / 2.0);
@@ -312,21 +297,47 @@ impl<'a> Decryptor<'a> {
         self.context.check(&ciphertext.parameters, "the ciphertext")?;
         Ok(decrypt(self.context.rlwe(), self.key, &ciphertext.inner)?.poly)
     }
+}
 
-    /// An element over `limbs` limbs in the basis in which its coefficients are small.
-    fn small(&self, a: Poly<Coeff>, limbs: usize) -> Poly<Coeff> {
-        match self.context.powerful() {
-            Some(basis) => self.context.rlwe().ring_q(limbs).to_powerful(&a, basis),
-            None => a,
-        }
-    }
+/// How many limbs decryption reads of `limbs`: so many that `terms` roundings stay below what it allows for one.
+pub(super) fn limbs_to_read(parameters: &Parameters, limbs: usize, terms: usize) -> usize {
+    let enough = parameters.modulus().log2() + READ_BITS + libm::log2(terms as f64);
+    (1..limbs).find(|&kept| parameters.laws().log2_q(kept) >= enough).unwrap_or(limbs)
+}
 
-    /// t times the phase modulo `limbs` limbs.
-    fn times_t(&self, phase: &Poly<Eval>, limbs: usize) -> Poly<Coeff> {
-        let ring = self.context.rlwe().ring_q(limbs);
-        let t = self.context.parameters().modulus().value();
-        ring.intt(ring.mul_integer(phase, t.cast_signed()))
+/// The message of a ciphertext whose phase, divided to a few limbs, is this.
+pub(super) fn message<S: Scheme>(context: &Context, phase: &Poly<Eval>, ciphertext: &Ciphertext<S>) -> Plaintext {
+    let (parameters, modulus, kept) = (context.parameters(), context.parameters().modulus(), phase.limbs());
+    // t phase = Q f m + noise, so that the noise is -Q f m modulo t.
+    let noise = times_t(context, phase, kept);
+    let numbers = context.rlwe().ring_q(kept).to_centered_i128(&small(context, noise, kept));
+    let numbers = numbers.expect("fewer than 126 bits are read");
+    let factor = modulus.neg(modulus.inv(modulus.mul(parameters.q_mod_t(kept), ciphertext.factor)));
+    let factor = modulus.factor(factor);
+    let mut message: Vec<_> = numbers.into_iter().map(|x| factor.mul_wide(x)).collect();
+    if let Some(basis) = context.powerful() {
+        let (mut powers, mut scratch) = (vec![0; message.len()], vec![0; basis.ring().index() as usize]);
+        let sub = |x, y| modulus.add(x, modulus.neg(y));
+        basis.write_powers(&message, &mut powers, &mut scratch, |x, y| modulus.add(x, y), sub);
+        message = powers;
     }
+    let message = message.into_iter().map(|x| modulus.center(x));
+    Plaintext::new(parameters, message.collect(), ciphertext.content)
+}
+
+/// An element over `limbs` limbs in the basis in which its coefficients are small.
+fn small(context: &Context, a: Poly<Coeff>, limbs: usize) -> Poly<Coeff> {
+    match context.powerful() {
+        Some(basis) => context.rlwe().ring_q(limbs).to_powerful(&a, basis),
+        None => a,
+    }
+}
+
+/// t times the phase modulo `limbs` limbs.
+fn times_t(context: &Context, phase: &Poly<Eval>, limbs: usize) -> Poly<Coeff> {
+    let ring = context.rlwe().ring_q(limbs);
+    let t = context.parameters().modulus().value();
+    ring.intt(ring.mul_integer(phase, t.cast_signed()))
 }
 
 /// `round(Q/t f m)` at `limbs` limbs: with `u = -Q f m mod t`, centred, it is `(Q f m + u)/t`, which is `u/t` modulo Q.

@@ -21,6 +21,7 @@
 //! | `scheme` | [`Scheme`]: what one scheme has to say |
 //! | `slot_matrix` | [`SlotMatrix`]: matrices that multiply the slots of a `grid` |
 //! | `matrix_file` | files of matrices whose transformed factors are mapped |
+//! | `opening` | [`Opening`]: decryption by several parties |
 //! | `evaluator` | [`Evaluator`]: operations on ciphertexts |
 //! | `key_file` | [`KeyFile`]: keys with their parameters, for files of their own |
 //! | `error` | [`IntegerError`] |
@@ -43,6 +44,7 @@ mod matrix_file;
 pub(crate) mod model;
 pub(crate) mod modulus;
 pub(crate) mod noise;
+pub(crate) mod opening;
 pub(crate) mod parameters;
 pub(crate) mod plaintext;
 pub(crate) mod requirements;
@@ -65,6 +67,7 @@ pub use key_file::KeyFile;
 pub use keys::{KeyRequest, Keys};
 pub use modulus::PlaintextModulus;
 pub use noise::{LOG2_FAILURE, Laws, Noise};
+pub use opening::Opening;
 pub use parameters::{Parameters, ParametersSpec};
 pub use plaintext::Plaintext;
 pub use requirements::Requirements;

@@ -9,6 +9,7 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::security::{SecretDistribution, Security, max_log_qp};
 
 use crate::schemes::integers::noise::{Mode, Noise};
+use crate::schemes::integers::opening::Opening;
 use crate::schemes::integers::parameters::{Parameters, ParametersSpec};
 use crate::schemes::integers::scheme::{Scheme, product};
 
@@ -38,13 +39,24 @@ pub struct Requirements {
     pub plain_products: usize,
     /// The security of the keys.
     pub security: Security,
+    /// The parties that share the secret, and what they open.
+    pub opening: Option<Opening>,
 }
 
 impl Default for Requirements {
     /// One multiplication modulo 65537, at 128-bit security.
     fn default() -> Self {
         let security = Security::Bits128;
-        Self { depth: 1, plaintext_modulus: 65537, slots: 1, terms: 1, sum: 1, plain_products: 0, security }
+        Self {
+            depth: 1,
+            plaintext_modulus: 65537,
+            slots: 1,
+            terms: 1,
+            sum: 1,
+            plain_products: 0,
+            security,
+            opening: None,
+        }
     }
 }
 
@@ -97,6 +109,7 @@ impl Requirements {
     /// As [`Requirements::choose`], and what `fits` refuses.
     pub(crate) fn choose_where<S: Scheme>(&self, fits: &dyn Fn(&Parameters) -> Result<bool>) -> Result<Parameters> {
         self.check_in_turn()?;
+        self.opening.iter().try_for_each(Opening::check)?;
         let most = 1 << LOG_N.end();
         if self.slots > most {
             return Err(Error::parameter("slots", self.slots, format!("at most {most}")));
@@ -126,6 +139,9 @@ impl Requirements {
     /// [`Error::Parameters`] says which requirement cannot be met: the plaintext modulus must be a power of a prime.
     pub fn choose_index<S: Scheme>(&self, slot_degree: usize) -> Result<Parameters> {
         self.check_in_turn()?;
+        if self.opening.is_some() {
+            return Err(Error::parameter("opening", "a ring whose index is no power of two", "a power of two"));
+        }
         let (p, _) = prime_power(self.plaintext_modulus)
             .ok_or_else(|| Error::parameter("plaintext_modulus", self.plaintext_modulus, "a power of a prime"))?;
         if slot_degree == 0 {
@@ -270,7 +286,8 @@ impl Requirements {
                 Err(other) => return Err(other),
             };
             let noise = self.predicted_noise::<S>(&parameters);
-            if !noise.is_lost() && parameters.laws().budget(&noise) >= 0.0 && fits(&parameters)? {
+            let needed = self.opening.map_or(0.0, |opening| opening.budget(parameters.degree()));
+            if !noise.is_lost() && parameters.laws().budget(&noise) >= needed && fits(&parameters)? {
                 return Ok(Some(parameters));
             }
         }
@@ -291,7 +308,7 @@ impl Requirements {
 
     /// The specification with the fewest digits that is secure; `None` if even one special prime is too much.
     fn specification(&self, ring: Ring, bits: u32, limbs: usize) -> Option<ParametersSpec> {
-        let secret = SecretDistribution::default();
+        let secret = self.opening.map_or_else(SecretDistribution::default, |opening| opening.secret());
         let most = match self.security {
             Security::None => f64::INFINITY,
             _ => max_log_qp(ring.degree, secret, self.security)?,

@@ -7,12 +7,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::backends::parcel::fault_of_json;
-use crate::backends::{Parcel, Purpose};
+use crate::backends::parcel::{Parcel, Purpose};
 use crate::schemes::bfv::Parameters;
 
 /// A text that is written as JSON, parameters, and a digest of both by which messages name them.
 #[derive(Debug, Clone)]
-pub(super) struct Description<T> {
+pub(crate) struct Description<T> {
     pub text: T,
     pub parameters: Parameters,
     digest: [u8; 32],
@@ -56,7 +56,7 @@ impl<T: Serialize + DeserializeOwned> Description<T> {
         }
     }
 
-    /// Refuses a message about another table.
+    /// Refuses a message about something else.
     ///
     /// # Errors
     /// [`Error::WrongKind`].
@@ -64,13 +64,13 @@ impl<T: Serialize + DeserializeOwned> Description<T> {
         if message.fingerprint == self.digest {
             return Ok(());
         }
-        let found = format!("{} of another table", P::KIND);
-        Err(Error::WrongKind { found, needed: "that of this table: load the same description".to_owned() })
+        let found = format!("{} of another description", P::KIND);
+        Err(Error::WrongKind { found, needed: "that of this one: load the same description".to_owned() })
     }
 }
 
 /// The error about a description that is none of this purpose.
-pub(super) fn refused<P: Purpose>(reason: String) -> Error {
+pub(crate) fn refused<P: Purpose>(reason: String) -> Error {
     Error::parameter("description", format!("refused ({reason})"), format!("a {}", P::KIND))
 }
 

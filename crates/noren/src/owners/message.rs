@@ -1,0 +1,172 @@
+//! Messages of parties, as bytes.
+
+use std::fmt;
+
+use noren_rlwe::ciphertext::Plaintext as Row;
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::wire::object::Object;
+use noren_rlwe::wire::writer::Form;
+use serde_json::{Value, json};
+
+use crate::backends::parcel::{JointMessage, JointOpening, Parcel, Purpose};
+use crate::owners::session::Session;
+use crate::schemes::integers::{Ciphertext, Scheme};
+
+/// The rounds of key generation, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Round {
+    /// Each party commits to a random string: none chooses the uniform halves of keys alone.
+    Commit,
+    /// Each shows its string.
+    Reveal,
+    /// Each commits to its share of the keys: none chooses it after it has seen the others'.
+    Promise,
+    /// Each sends its share.
+    Share,
+    /// Each sends its second share of the relinearisation key.
+    Relinearize,
+}
+
+impl Round {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Commit, Self::Reveal, Self::Promise, Self::Share, Self::Relinearize];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Commit => "commit",
+            Self::Reveal => "reveal",
+            Self::Promise => "promise",
+            Self::Share => "share",
+            Self::Relinearize => "relinearize",
+        }
+    }
+
+    pub(super) const fn number(self) -> usize {
+        self as usize
+    }
+}
+
+impl fmt::Display for Round {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The message of a party in a round.
+pub(super) struct Message {
+    pub party: usize,
+    pub round: Round,
+    pub body: Vec<u8>,
+}
+
+impl Message {
+    /// The message in these bytes.
+    ///
+    /// # Errors
+    /// Another session; a party or a round that there is not.
+    pub fn read(session: &Session, bytes: &[u8]) -> Result<Self> {
+        let mut parcel = Parcel::<JointMessage>::from_bytes(&(), bytes)?;
+        session.check_message(&parcel)?;
+        let body = parcel.items.pop().unwrap_or_default();
+        let head = parcel.items.first().filter(|_| parcel.items.len() == 1);
+        let head = head.and_then(|head| <[u8; 2 * WORD]>::try_from(&head[..]).ok()).unwrap_or([u8::MAX; 2 * WORD]);
+        let (party, round) = words(head);
+        let round = usize::try_from(round).ok().and_then(|round| Round::ALL.get(round).copied());
+        match (checked(session, party), round) {
+            (Some(party), Some(round)) => Ok(Self { party, round, body }),
+            _ => Err(Error::parameter(
+                "message of a party",
+                "a party or a round that there is not",
+                "one of the session",
+            )),
+        }
+    }
+
+    pub fn to_bytes(&self, session: &Session) -> Vec<u8> {
+        let head = [self.party as u64, self.round.number() as u64].map(u64::to_le_bytes).concat();
+        Parcel::<JointMessage>::new(session.digest(), vec![head, self.body.clone()]).to_bytes(&(), Form::Packed)
+    }
+}
+
+/// The shares of a party in the decryption of some ciphertexts.
+pub(super) struct Shares {
+    pub party: usize,
+    /// One for each ciphertext.
+    pub shares: Vec<Row>,
+}
+
+/// The context of digests of ciphertexts.
+const DIGEST: &str = "noren joint decryption of ciphertexts, version 1";
+
+impl Shares {
+    /// Names ciphertexts in a session, with all of their parts.
+    pub fn digest<S: Scheme>(session: &Session, ciphertexts: &[&Ciphertext<S>]) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key(DIGEST);
+        hasher.update(&session.digest());
+        for ciphertext in ciphertexts {
+            hasher.update(blake3::hash(&ciphertext.to_bytes(session.context(), Form::Packed)).as_bytes());
+        }
+        hasher.finalize().into()
+    }
+
+    /// # Errors
+    /// Shares of other ciphertexts, or a party that there is not.
+    pub fn read(session: &Session, parcel: &Parcel<JointOpening>, digest: &[u8; 32], count: usize) -> Result<Self> {
+        let Some((head, rows)) = parcel.items.split_first() else { return Err(other_ciphertexts()) };
+        let head = <[u8; WORD + 32]>::try_from(&head[..]).map_err(|_| other_ciphertexts())?;
+        let (party, named) = head.split_at(WORD);
+        let party = <[u8; WORD]>::try_from(party).map(u64::from_le_bytes).ok();
+        let party = party.and_then(|party| checked(session, party)).ok_or_else(other_ciphertexts)?;
+        if named != digest || rows.len() != count {
+            return Err(other_ciphertexts());
+        }
+        let rlwe = session.context().rlwe();
+        Ok(Self { party, shares: rows.iter().map(|row| Row::from_bytes(rlwe, row)).collect::<Result<_>>()? })
+    }
+
+    pub fn to_bytes(&self, session: &Session, digest: &[u8; 32]) -> Vec<u8> {
+        let head = [&(self.party as u64).to_le_bytes()[..], digest].concat();
+        let rlwe = session.context().rlwe();
+        let rows = self.shares.iter().map(|row| row.to_bytes(rlwe, Form::Packed));
+        let items = std::iter::once(head).chain(rows).collect();
+        Parcel::<JointOpening>::new(session.digest(), items).to_bytes(&(), Form::Packed)
+    }
+}
+
+/// What a message, shares or the secret of a party say without a session: the number of the party, and the round of a message.
+pub(crate) fn outline<P: Purpose>(parcel: &Parcel<P>) -> Value {
+    let head = parcel.items.first().map_or(&[][..], |head| &head[..]);
+    let words = |at: usize| head.get(at..at + WORD).and_then(|word| word.try_into().ok()).map(u64::from_le_bytes);
+    let round = words(WORD).and_then(|round| usize::try_from(round).ok()).and_then(|round| Round::ALL.get(round));
+    let round = round.filter(|_| head.len() == 2 * WORD).map(|round| round.name());
+    json!({ "party": words(0), "round": round, "session": hex(&parcel.fingerprint) })
+}
+
+/// The names of the parties of which something holds.
+pub(super) fn names_of(session: &Session, holds: impl Fn(usize) -> bool) -> String {
+    let names = session.names().iter().enumerate().filter(|&(party, _)| holds(party));
+    names.map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+const WORD: usize = size_of::<u64>();
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Two words, the first one in the first bytes.
+fn words(bytes: [u8; 2 * WORD]) -> (u64, u64) {
+    let both = u128::from_le_bytes(bytes);
+    (both as u64, (both >> u64::BITS) as u64)
+}
+
+fn checked(session: &Session, party: u64) -> Option<usize> {
+    usize::try_from(party).ok().filter(|&party| party < session.names().len())
+}
+
+fn other_ciphertexts() -> Error {
+    let needed = "shares of the ciphertexts that are opened, in their order";
+    Error::parameter("shares of a decryption", "those of other ciphertexts", needed)
+}

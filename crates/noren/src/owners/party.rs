@@ -1,0 +1,240 @@
+//! The messages that one party sends.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use noren_math::random::Seed;
+use noren_rlwe::ciphertext::Plaintext as Row;
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::joint::generator::ShareGenerator;
+use noren_rlwe::keygen::KeyGenerator;
+use noren_rlwe::keys::SecretKey;
+use noren_rlwe::owner::KeyId;
+use noren_rlwe::security::SecretDistribution;
+use noren_rlwe::wire::object::Object;
+use noren_rlwe::wire::publish::Destination;
+use noren_rlwe::wire::reader::Limits;
+use noren_rlwe::wire::writer::Form;
+
+use crate::backends::parcel::{JointParty, Parcel};
+use crate::owners::message::{Round, Shares, hex};
+use crate::owners::session::Session;
+use crate::owners::transcript::{Transcript, commitment};
+use crate::schemes::integers::{Ciphertext, Scheme};
+
+/// A party: its part of the secret, what it has sent and received, and what it has opened.
+///
+/// All that it sends follows from one seed, the session and the messages of the others: after a restart with the same seed and
+/// messages it sends the same bytes. A share of a decryption follows from the ciphertext too, so that nobody gets two for one.
+pub struct Party {
+    number: usize,
+    seed: Seed,
+    secret: SecretKey,
+    transcript: Transcript,
+    /// The identity of the joint secret, once all shares are there.
+    key: Option<KeyId>,
+    /// The digests of the ciphertexts that were opened.
+    opened: BTreeSet<[u8; 32]>,
+}
+
+impl Party {
+    /// The party of this name. The seed is as secret as its part of the secret.
+    ///
+    /// # Errors
+    /// A name that the session does not have.
+    pub fn new(session: &Session, name: &str, seed: &Seed) -> Result<Self> {
+        Self::of(session, session.party(name)?, seed.derive("noren joint party"))
+    }
+
+    fn of(session: &Session, number: usize, seed: Seed) -> Result<Self> {
+        let bound = seed.derive(&hex(&session.digest())).derive(&number.to_string());
+        let generator = KeyGenerator::new(session.context().rlwe(), bound.derive("secret"));
+        let secret = generator.ephemeral_secret("party", SecretDistribution::Ternary)?;
+        let transcript = Transcript::new(session);
+        Ok(Self { number, seed, secret, transcript, key: None, opened: BTreeSet::new() })
+    }
+
+    /// The party that [`Party::to_bytes`] wrote, as it was before any message.
+    ///
+    /// # Errors
+    /// Bytes of a party of another session.
+    pub fn from_bytes(session: &Session, bytes: &[u8]) -> Result<Self> {
+        Self::read(session, &Parcel::from_bytes(&(), bytes)?)
+    }
+
+    /// The party whose secret [`Party::write_secret`] wrote, as it was before any message.
+    ///
+    /// # Errors
+    /// As [`Party::from_bytes`], and [`Error::Io`] with the path.
+    pub fn read_secret(session: &Session, path: &Path) -> Result<Self> {
+        Self::read(session, &Parcel::read_file(&(), path, &Limits::default())?)
+    }
+
+    fn read(session: &Session, parcel: &Parcel<JointParty>) -> Result<Self> {
+        let refused = |found: &str| Error::parameter("secret of a party", found, "that of a party of this session");
+        if parcel.fingerprint != session.digest() {
+            return Err(refused("one of another session"));
+        }
+        let [head, seed] = &parcel.items[..] else { return Err(refused("damaged")) };
+        let number = <[u8; 8]>::try_from(&head[..]).map(u64::from_le_bytes).ok();
+        let number = number.and_then(|number| usize::try_from(number).ok());
+        let number = number.filter(|&number| number < session.names().len()).ok_or_else(|| refused("damaged"))?;
+        let seed = <[u8; 32]>::try_from(&seed[..]).map_err(|_| refused("damaged"))?;
+        Self::of(session, number, Seed::from_bytes(seed))
+    }
+
+    /// The secret of the party, as bytes that belong into a file that only it can read.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.parcel().to_bytes(&(), Form::Packed)
+    }
+
+    fn parcel(&self) -> Parcel<JointParty> {
+        let items = vec![(self.number as u64).to_le_bytes().to_vec(), self.seed.as_bytes().to_vec()];
+        Parcel::new(self.session().digest(), items)
+    }
+
+    /// Writes the secret of the party to a file of mode 0600.
+    ///
+    /// # Errors
+    /// As [`Object::write_file`].
+    pub fn write_secret(&self, to: Destination<'_>) -> Result<()> {
+        self.parcel().write_file(&(), Form::Packed, to)
+    }
+
+    /// The session.
+    #[must_use]
+    pub const fn session(&self) -> &Session {
+        self.transcript.session()
+    }
+
+    /// Its number among the parties.
+    #[must_use]
+    pub const fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.session().names()[self.number]
+    }
+
+    /// The messages that it knows.
+    #[must_use]
+    pub const fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    /// Takes messages of the parties in one round, and gives the own one of the next: without messages that of the first round, and none
+    /// after the last. It is the same whenever it is asked for.
+    ///
+    /// # Errors
+    /// As [`Transcript::add`]; [`Error::Length`] names parties whose messages of this round or of one before are missing.
+    pub fn next(&mut self, messages: &[Vec<u8>]) -> Result<Option<Vec<u8>>> {
+        let mut next = 0;
+        for message in messages {
+            next = next.max(self.transcript.add(message)?.number() + 1);
+        }
+        let rounds = self.transcript.rounds();
+        rounds[..next].iter().try_for_each(|&round| self.transcript.complete(round))?;
+        let Some(&round) = rounds.get(next) else { return Ok(None) };
+        if self.transcript.message(self.number, round).is_none() {
+            let body = self.body(round)?;
+            self.transcript.insert(self.number, round, body)?;
+        }
+        Ok(self.transcript.message(self.number, round))
+    }
+
+    /// Takes messages, its own from before a restart too, without an answer.
+    ///
+    /// # Errors
+    /// As [`Transcript::add`].
+    pub fn take(&mut self, messages: &[Vec<u8>]) -> Result<()> {
+        messages.iter().try_for_each(|message| self.transcript.add(message).map(drop))
+    }
+
+    /// What it sends in a round; those before are complete.
+    fn body(&self, round: Round) -> Result<Vec<u8>> {
+        let (session, rlwe) = (self.session(), self.session().context().rlwe());
+        let string = || *self.bound().derive("string").as_bytes();
+        let share = || -> Result<Vec<u8>> {
+            let (seed, common) = (self.bound().derive("shares"), self.transcript.common()?);
+            let generator = ShareGenerator::new(rlwe, &self.secret, &seed, &common)?;
+            let share = match round {
+                Round::Relinearize => generator.second(session.request(), &self.transcript.sum(Round::Share)?)?,
+                _ => generator.first(session.request())?,
+            };
+            Ok(share.to_bytes(rlwe, Form::Packed))
+        };
+        match round {
+            Round::Commit => Ok(commitment(session, self.number, round, &string()).to_vec()),
+            Round::Reveal => Ok(string().to_vec()),
+            Round::Promise => Ok(commitment(session, self.number, round, &share()?).to_vec()),
+            Round::Share | Round::Relinearize => share(),
+        }
+    }
+
+    /// The identity of the joint secret, which is that of its public key.
+    ///
+    /// # Errors
+    /// [`Error::Length`] names the parties whose shares of the keys are missing.
+    pub fn key_id(&mut self) -> Result<KeyId> {
+        if let Some(known) = self.key {
+            return Ok(known);
+        }
+        let key = self.transcript.public_key()?.owner().key;
+        Ok(*self.key.insert(key))
+    }
+
+    /// How many ciphertexts it may still open.
+    #[must_use]
+    pub fn results_left(&self) -> u64 {
+        self.session().opening().results.saturating_sub(self.opened.len() as u64)
+    }
+
+    /// Whether the ciphertext of this digest was opened.
+    pub(super) fn has_opened(&self, digest: &[u8; 32]) -> bool {
+        self.opened.contains(digest)
+    }
+
+    /// Counts a ciphertext as opened, as a log says.
+    pub(super) fn count_opened(&mut self, digest: [u8; 32]) {
+        self.opened.insert(digest);
+    }
+
+    /// The shares of the party in the decryption of ciphertexts, for [`Session::opened`]. Whoever has those of all parties learns the
+    /// messages: a party that keeps its own is the only one to learn them.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] beyond the results that the session is for; [`Error::Length`] before all shares of keys are there; ciphertexts of
+    /// another secret, and [`IntegerError::NoiseExhausted`](crate::bfv::IntegerError::NoiseExhausted) for those whose noise its flood does
+    /// not hide.
+    pub fn open<S: Scheme>(&mut self, ciphertexts: &[&Ciphertext<S>]) -> Result<Vec<u8>> {
+        let key = self.key_id()?;
+        let (session, opening) = (self.session(), self.session().opening());
+        let digests: BTreeSet<[u8; 32]> = ciphertexts.iter().map(|one| Shares::digest(session, &[*one])).collect();
+        let all = self.opened.union(&digests).count() as u64;
+        if all > opening.results {
+            let found = format!("{all} with those that were opened before");
+            let needed = format!("at most {}, as the session was planned for: begin a new one", opening.results);
+            return Err(Error::parameter("results", found, needed));
+        }
+        let seed = self.bound().derive("openings");
+        let of_session = Seed::from_bytes(session.digest());
+        let share = |ciphertext: &&Ciphertext<S>| {
+            let poly = opening.share(session.context(), (&self.secret, &seed), (key, &of_session), ciphertext)?;
+            Ok(Row { poly })
+        };
+        let shares = ciphertexts.iter().map(share).collect::<Result<Vec<_>>>()?;
+        let digest = Shares::digest(session, ciphertexts);
+        let message = Shares { party: self.number, shares }.to_bytes(session, &digest);
+        self.opened.extend(digests);
+        Ok(message)
+    }
+
+    /// The seed of this party in this session: another session has another, whatever is given twice.
+    fn bound(&self) -> Seed {
+        self.seed.derive(&hex(&self.session().digest())).derive(&self.number.to_string())
+    }
+}

@@ -1,0 +1,262 @@
+//! What the parties of a joint secret agree on.
+
+use noren_math::random::Seed;
+use noren_rlwe::ciphertext::Plaintext as Row;
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::key_request::KeyRequest as RlweRequest;
+use noren_rlwe::keys::{EvaluationKeys, PublicKey};
+use noren_rlwe::wire::object::Object;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+use crate::backends::description::{Description, refused};
+use crate::backends::parcel::{JointMessage, JointOpening, JointSession, Parcel};
+use crate::owners::message::{Shares, hex, names_of};
+use crate::schemes::integers::{Ciphertext, Context, KeyRequest, Opening, Parameters, Plaintext, Scheme};
+
+/// What the parties agree on before any has a key: parameters, names, keys, and what they will open. Public.
+///
+/// # Examples
+/// ```
+/// use noren::bfv::{Context, Encoder, Encryptor, Evaluator, KeyRequest, Opening, ParametersSpec};
+/// use noren::owners::{Party, Session};
+/// use noren::{Security, Seed};
+///
+/// // A small ring for the example: `Requirements::choose` finds parameters of 128 bits that leave room for the floods.
+/// let opening = Opening { parties: 2, results: 1, distance: 64 };
+/// let spec = ParametersSpec {
+///     log_n: 10,
+///     plaintext_modulus: 12289,
+///     log_q: vec![40; 3],
+///     log_p: vec![40],
+///     secret: opening.secret(),
+///     security: Security::None,
+///     ..ParametersSpec::default()
+/// };
+/// let context = Context::new(spec.build()?)?;
+/// let session = Session::new(context.parameters(), &["north", "south"], &KeyRequest::default(), opening, &Seed::random()?)?;
+///
+/// // Each party with a secret of its own; the messages travel as files.
+/// let mut parties = ["north", "south"].map(|name| Party::new(&session, name, &Seed::random().expect("a seed")).expect("named"));
+/// let mut messages = vec![];
+/// loop {
+///     let sent = parties.iter_mut().map(|party| party.next(&messages)).collect::<noren::Result<Vec<_>>>()?;
+///     messages = sent.into_iter().flatten().collect();
+///     if messages.is_empty() {
+///         break;
+///     }
+/// }
+/// let keys = parties[0].transcript().keys()?;
+///
+/// let plaintext = Encoder::new(&context).encode(&[1, 2, 3])?;
+/// let x = Encryptor::public(&context, &keys.public, Seed::random()?)?.encrypt(&plaintext)?;
+/// let sum = Evaluator::new(&context, keys.evaluation)?.add(&x, &x)?;
+///
+/// let shares = parties.iter_mut().map(|party| party.open(&[&sum])).collect::<noren::Result<Vec<_>>>()?;
+/// let opened = session.opened(&[&sum], &shares)?;
+/// assert_eq!(Encoder::new(&context).decode(&opened[0])?[..3], [2, 4, 6]);
+/// # Ok::<(), noren::error::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Session(Arc<Inner>);
+
+struct Inner {
+    description: Description<Text>,
+    context: Context,
+    wanted: RlweRequest,
+}
+
+/// The keys that follow from the messages of all parties.
+pub struct JointKeys {
+    /// Encrypts. It gives the joint secret its identity.
+    pub public: PublicKey,
+    /// Evaluates; nothing in it decrypts.
+    pub evaluation: Arc<EvaluationKeys>,
+}
+
+/// The keys that the parties of a session make.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// The limbs that products are relinearised at, if there are products.
+    pub relinearization: Option<usize>,
+    /// The exponents of automorphisms, each with its limbs.
+    pub automorphisms: Vec<(u32, usize)>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    names: Vec<String>,
+    results: u64,
+    distance: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    relinearization: Option<usize>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    automorphisms: Vec<(u32, usize)>,
+    /// Tells apart sessions that agree on the same.
+    nonce: String,
+}
+
+/// The bytes of a name.
+const NAME_BYTES: std::ops::RangeInclusive<usize> = 1..=64;
+
+impl Session {
+    /// The session of parties with these names, in this order. The seed tells sessions apart that agree on the same; it is no secret.
+    ///
+    /// # Errors
+    /// Parameters of other parties than the [`Opening`] is for, or without room for its floods; names that are empty, too long or twice
+    /// there; what [`Context::automorphisms_of`] refuses.
+    pub fn new(
+        parameters: &Parameters,
+        names: &[&str],
+        request: &KeyRequest,
+        opening: Opening,
+        seed: &Seed,
+    ) -> Result<Self> {
+        let context = Context::new(parameters.clone())?;
+        let RlweRequest { relinearization, mut galois } = context.automorphisms_of(request)?;
+        // In one order, so that the same request is the same session.
+        galois.sort_unstable();
+        galois.dedup();
+        let nonce = hex(seed.derive("noren joint session").as_bytes());
+        let names = names.iter().map(|&name| name.to_owned()).collect();
+        let Opening { results, distance, .. } = opening;
+        let text = Text { names, results, distance, relinearization, automorphisms: galois, nonce };
+        let session = Self::of(Description::new(text, parameters.clone()), context)?;
+        if session.opening() == opening {
+            return Ok(session);
+        }
+        Err(Error::parameter("names", session.names().len(), format!("one for each of {} parties", opening.parties)))
+    }
+
+    fn of(description: Description<Text>, context: Context) -> Result<Self> {
+        let Text { names, relinearization, automorphisms, .. } = &description.text;
+        let mut sorted: Vec<&String> = names.iter().collect();
+        sorted.sort_unstable();
+        if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Error::parameter("names", format!("{:?} twice", twice[0]), "a different name for each party"));
+        }
+        let is_long = |name: &&String| !NAME_BYTES.contains(&name.len()) || name.chars().any(char::is_control);
+        if let Some(name) = names.iter().find(is_long) {
+            let needed = format!("{} to {} bytes, none of them controls", NAME_BYTES.start(), NAME_BYTES.end());
+            return Err(Error::parameter("name of a party", format!("{name:?}"), needed));
+        }
+        let wanted = RlweRequest { relinearization: *relinearization, galois: automorphisms.clone() };
+        automorphisms.iter().try_for_each(|&(k, _)| context.rlwe().check_automorphism(k))?;
+        let session = Self(Arc::new(Inner { description, context, wanted }));
+        session.opening().check()?;
+        session.opening().check_parameters(session.parameters())?;
+        Ok(session)
+    }
+
+    /// The session in these bytes.
+    ///
+    /// # Errors
+    /// Bytes of no session, or of one that could not have been made.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        Self::read(&Parcel::from_bytes(&(), bytes)?)
+    }
+
+    pub(crate) fn read(parcel: &Parcel<JointSession>) -> Result<Self> {
+        let description = Description::read(parcel)?;
+        let context = Context::new(description.parameters.clone())?;
+        Self::of(description, context).map_err(|error| refused::<JointSession>(error.to_string()))
+    }
+
+    /// Its bytes, which every party has.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.0.description.to_bytes::<JointSession>()
+    }
+
+    /// What the parties agree on, but for the parameters, as JSON.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        serde_json::to_value(&self.0.description.text).expect("numbers and texts are JSON")
+    }
+
+    /// The digest by which messages name the session.
+    #[must_use]
+    pub fn digest(&self) -> [u8; 32] {
+        self.0.description.digest()
+    }
+
+    /// The names of the parties, in their order.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.0.description.text.names
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub fn parameters(&self) -> &Parameters {
+        self.0.context.parameters()
+    }
+
+    /// What is opened.
+    #[must_use]
+    pub fn opening(&self) -> Opening {
+        let Text { names, results, distance, .. } = &self.0.description.text;
+        Opening { parties: names.len(), results: *results, distance: *distance }
+    }
+
+    /// The keys that the parties make.
+    #[must_use]
+    pub fn wanted(&self) -> Wanted {
+        let RlweRequest { relinearization, galois } = &self.0.wanted;
+        Wanted { relinearization: *relinearization, automorphisms: galois.clone() }
+    }
+
+    pub(super) fn request(&self) -> &RlweRequest {
+        &self.0.wanted
+    }
+
+    /// The context of its parameters.
+    #[must_use]
+    pub fn context(&self) -> &Context {
+        &self.0.context
+    }
+
+    /// The number of a party.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] names all parties.
+    pub fn party(&self, name: &str) -> Result<usize> {
+        let found = self.names().iter().position(|known| known == name);
+        found.ok_or_else(|| {
+            Error::parameter("name of a party", format!("{name:?}"), format!("one of {}", self.names().join(", ")))
+        })
+    }
+
+    /// Refuses a message of another session.
+    pub(super) fn check_message(&self, parcel: &Parcel<JointMessage>) -> Result<()> {
+        self.0.description.check_message(parcel)
+    }
+
+    /// The messages of ciphertexts, from what each party sent for them by [`Party::open`](crate::owners::Party::open).
+    ///
+    /// # Errors
+    /// [`Error::Length`] names parties that are missing; shares of another session or of other ciphertexts, and two of one party.
+    pub fn opened<S: Scheme>(&self, ciphertexts: &[&Ciphertext<S>], messages: &[Vec<u8>]) -> Result<Vec<Plaintext>> {
+        let mut all: Vec<Option<Vec<Row>>> = self.names().iter().map(|_| None).collect();
+        let digest = Shares::digest(self, ciphertexts);
+        for message in messages {
+            let parcel = Parcel::<JointOpening>::from_bytes(&(), message)?;
+            self.0.description.check_message(&parcel)?;
+            let Shares { party, shares } = Shares::read(self, &parcel, &digest, ciphertexts.len())?;
+            if all[party].replace(shares).is_some() {
+                let found = format!("two of {:?}", self.names()[party]);
+                return Err(Error::parameter("shares of a decryption", found, "one of each party"));
+            }
+        }
+        let missing = names_of(self, |party| all[party].is_none());
+        if !missing.is_empty() {
+            let needed = format!("{}, one of each party: those of {missing} are missing", self.names().len());
+            return Err(Error::Length { what: "shares of a decryption", found: messages.len(), needed });
+        }
+        let message = |(at, ciphertext): (usize, &&Ciphertext<S>)| {
+            let shares: Vec<_> = all.iter().flatten().map(|shares| &shares[at].poly).collect();
+            self.opening().message(self.context(), ciphertext, &shares)
+        };
+        ciphertexts.iter().enumerate().map(message).collect()
+    }
+}

@@ -1,0 +1,286 @@
+use std::io::Write;
+use std::path::Path;
+
+use noren_math::random::Seed;
+use noren_rlwe::error::{Error, Result, cause};
+use noren_rlwe::security::Security;
+use noren_rlwe::wire::publish::Destination;
+
+use crate::owners::{Folder, JointKeys, Party, Round, Session};
+use crate::schemes::bfv::{
+    Bfv, Ciphertext, Context, Encoder, Encryptor, Evaluator, IntegerError, KeyRequest, Opening, ParametersSpec,
+    Requirements,
+};
+use crate::schemes::bgv;
+
+const NAMES: [&str; 3] = ["north", "south", "west"];
+const OPENING: Opening = Opening { parties: 3, results: 4, distance: 64 };
+const T: i64 = 12289;
+
+fn seed(at: u8) -> Seed {
+    Seed::from_bytes([at; 32])
+}
+
+fn context() -> Context {
+    let spec = ParametersSpec {
+        log_n: 10,
+        plaintext_modulus: T as u64,
+        log_q: vec![45; 5],
+        log_p: vec![48; 2],
+        secret: OPENING.secret(),
+        security: Security::None,
+        ..ParametersSpec::default()
+    };
+    Context::new(spec.build().expect("supported")).expect("supported")
+}
+
+fn session(request: &KeyRequest, at: u8) -> Session {
+    Session::new(context().parameters(), &NAMES, request, OPENING, &seed(at)).expect("a session")
+}
+
+fn with_products() -> KeyRequest {
+    KeyRequest { relinearization: true, rotations: vec![1, -3], ..KeyRequest::default() }
+}
+
+fn parties(session: &Session) -> Vec<Party> {
+    (0..).zip(NAMES).map(|(at, name)| Party::new(session, name, &seed(at)).expect("a party")).collect()
+}
+
+/// The messages of all rounds, in their order.
+fn all_rounds(parties: &mut [Party]) -> Result<Vec<Vec<Vec<u8>>>> {
+    let mut rounds: Vec<Vec<Vec<u8>>> = Vec::new();
+    loop {
+        let known = rounds.last().cloned().unwrap_or_default();
+        let sent = parties.iter_mut().map(|party| party.next(&known)).collect::<Result<Vec<_>>>()?;
+        let messages: Vec<_> = sent.into_iter().flatten().collect();
+        if messages.is_empty() {
+            return Ok(rounds);
+        }
+        rounds.push(messages);
+    }
+}
+
+fn joint(session: &Session) -> Result<(Vec<Party>, JointKeys)> {
+    let mut parties = parties(session);
+    all_rounds(&mut parties)?;
+    let keys = parties[0].transcript().keys()?;
+    Ok((parties, keys))
+}
+
+fn encrypted(session: &Session, keys: &JointKeys, values: &[i64]) -> Result<Ciphertext> {
+    let plaintext = Encoder::new(session.context()).encode(values)?;
+    Encryptor::public(session.context(), &keys.public, seed(9))?.encrypt(&plaintext)
+}
+
+fn values(count: usize) -> Vec<i64> {
+    (0..count as i64).map(|x| (x * x + 1) % T - T / 2).collect()
+}
+
+#[test]
+fn parties_make_keys_and_open_what_was_computed_under_them() -> Result<()> {
+    let session = session(&with_products(), 1);
+    let (mut parties, keys) = joint(&session)?;
+    assert_eq!(parties[0].transcript().rounds(), Round::ALL);
+    let (context, ev) = (session.context(), Evaluator::new(session.context(), keys.evaluation.clone())?);
+    let half = context.parameters().row_slots();
+    let clear = values(2 * half);
+    let x = encrypted(&session, &keys, &clear)?;
+    let moved = ev.rotate(&ev.mul(&x, &x)?, 1)?;
+    let results = [&x, &moved];
+
+    let shares = parties.iter_mut().map(|party| party.open(&results)).collect::<Result<Vec<_>>>()?;
+    let opened = session.opened(&results, &shares)?;
+    let encoder = Encoder::new(context);
+    assert_eq!(encoder.decode_signed(&opened[0])?, clear);
+    let squares = |i: usize| {
+        let at = if i % half == half - 1 { i + 1 - half } else { i + 1 };
+        let square = (clear[at] * clear[at]).rem_euclid(T);
+        if square > T / 2 { square - T } else { square }
+    };
+    assert_eq!(encoder.decode_signed(&opened[1])?, (0..2 * half).map(squares).collect::<Vec<_>>());
+
+    // The same in BGV, whose ciphertexts have other factors.
+    let ev = bgv::Evaluator::new(context, keys.evaluation.clone())?;
+    let product = ev.mul(&x.clone().convert(), &x.convert())?;
+    let shares = parties.iter_mut().map(|party| party.open(&[&product])).collect::<Result<Vec<_>>>()?;
+    let opened = encoder.decode_signed(&session.opened(&[&product], &shares)?[0])?;
+    assert_eq!(opened[1..half], (0..half - 1).map(squares).collect::<Vec<_>>());
+    assert_eq!(parties[1].results_left(), 1);
+    Ok(())
+}
+
+#[test]
+fn a_party_that_starts_again_sends_the_same_bytes() -> Result<()> {
+    let session = Session::from_bytes(&session(&with_products(), 1).to_bytes())?;
+    let mut first = parties(&session);
+    let rounds = all_rounds(&mut first)?;
+    for stop in 0..rounds.len() {
+        let mut again = Party::from_bytes(&session, &first[1].to_bytes())?;
+        for (round, messages) in rounds.iter().enumerate().take(stop + 1) {
+            let known = if round == 0 { &[][..] } else { &rounds[round - 1] };
+            assert_eq!(again.next(known)?.as_ref(), Some(&messages[1]), "round {round}");
+        }
+        assert_eq!(again.transcript().message(1, Round::ALL[stop]).as_ref(), Some(&rounds[stop][1]));
+    }
+    let keys = first[0].transcript().keys()?;
+    let x = encrypted(&session, &keys, &[5])?;
+    let share = first[1].open(&[&x])?;
+    assert_eq!(first[1].open(&[&x])?, share, "a second share is the first one");
+    assert_eq!(first[1].results_left(), OPENING.results - 1);
+    Ok(())
+}
+
+/// The text of an error.
+fn refusal<T>(found: Result<T>) -> String {
+    found.err().map(|error| error.to_string()).unwrap_or_default()
+}
+
+#[test]
+fn messages_that_break_the_protocol_are_refused_by_name() -> Result<()> {
+    let (session, other) = (session(&KeyRequest::default(), 1), session(&KeyRequest::default(), 2));
+    let rounds = all_rounds(&mut parties(&session))?;
+    assert_eq!(rounds.len(), 4, "without products");
+    let elsewhere = all_rounds(&mut parties(&other))?;
+    let start = |stop: usize| -> Result<Party> {
+        let mut party = Party::new(&session, "north", &seed(0))?;
+        party.next(&[])?;
+        for messages in &rounds[..stop] {
+            party.next(messages)?;
+        }
+        Ok(party)
+    };
+
+    // Another session; a party that is missing; messages too early.
+    assert!(matches!(start(0)?.next(&elsewhere[0]), Err(Error::WrongKind { .. })));
+    let missing = refusal(start(0)?.next(&rounds[0][..2]));
+    assert!(missing.contains("those of west are missing") && missing.contains("commit"), "{missing}");
+    assert!(refusal(start(0)?.next(&rounds[1])).contains("the order of the rounds"));
+    assert!(refusal(start(3)?.key_id()).contains("round share: those of south, west are missing"));
+
+    // A string, and a share, that were not committed to; a second message of one party and round.
+    let liars = (0..).zip(NAMES).map(|(at, name)| Party::new(&session, name, &seed(100 + at)));
+    let lies = all_rounds(&mut liars.collect::<Result<Vec<_>>>()?)?;
+    for (stop, round) in [(1, "commit"), (3, "promise")] {
+        let mut messages = rounds[stop].clone();
+        messages[2].clone_from(&lies[stop][2]);
+        let text = refusal(start(stop)?.next(&messages));
+        assert!(text.contains("\"west\" committed to") && text.contains(round), "{text}");
+    }
+    let text = refusal(start(1)?.next(&lies[0][1..]));
+    assert!(text.contains("a second one of \"south\" in round commit"), "{text}");
+    Ok(())
+}
+
+#[test]
+fn shares_of_others_twice_and_too_many_are_refused_by_name() -> Result<()> {
+    let session = session(&KeyRequest::default(), 1);
+    let (mut parties, keys) = joint(&session)?;
+    let x: Vec<Ciphertext> = (0..6).map(|value| encrypted(&session, &keys, &[value])).collect::<Result<_>>()?;
+    let open = |parties: &mut [Party], at: usize| -> Result<Vec<Vec<u8>>> {
+        parties.iter_mut().map(|party| party.open(&[&x[at]])).collect()
+    };
+    let (shares, others) = (open(&mut parties, 0)?, open(&mut parties, 1)?);
+    assert!(refusal(session.opened(&[&x[0]], &shares[..2])).contains("those of west are missing"));
+    let twice = [shares[0].clone(), shares[0].clone(), shares[1].clone()];
+    assert!(refusal(session.opened(&[&x[0]], &twice)).contains("two of \"north\""));
+    let mixed = [shares[0].clone(), shares[1].clone(), others[2].clone()];
+    assert!(refusal(session.opened(&[&x[0]], &mixed)).contains("of other ciphertexts"));
+
+    // Of four results two are left, and what was opened before counts once.
+    parties[0].open(&[&x[0], &x[2], &x[3]])?;
+    let text = refusal(parties[0].open(&[&x[0], &x[4]]));
+    assert!(text.contains("5 with those that were opened before") && text.contains("at most 4"), "{text}");
+
+    // The joint keys of another session, and a ciphertext without room for the flood.
+    let (_, foreign) = joint(&self::session(&KeyRequest::default(), 3))?;
+    let y = encrypted(&session, &foreign, &[1])?;
+    assert!(matches!(parties[1].open(&[&y]), Err(Error::KeyMismatch { .. })));
+    let ev = Evaluator::new(session.context(), keys.evaluation)?;
+    let low = ev.mod_switch(&x[5], 2)?;
+    let refused = parties[1].open(&[&low]);
+    assert!(matches!(cause(&refused), Some(IntegerError::NoiseExhausted { .. })), "{refused:?}");
+    Ok(())
+}
+
+#[test]
+fn a_folder_has_all_that_a_party_knows() -> Result<()> {
+    let session = session(&with_products(), 1);
+    let path = std::env::temp_dir().join(format!("noren-owners-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&path);
+    let mut others = parties(&session);
+    let write = |party: &Party, to: Destination<'_>| party.write_secret(to);
+    let read = |session: &Session, path: &Path| Party::from_bytes(session, &std::fs::read(path).expect("a secret"));
+    let open = || Folder::open::<Error>(&path, read);
+    let folder = Folder::create::<Error>(&path, others.remove(2), write)?;
+    assert!(refusal(open()).contains("another process"), "one at a time");
+    drop(folder);
+    let again = Folder::create::<Error>(&path, Party::new(&session, "west", &seed(7))?, write);
+    assert!(matches!(again, Err(Error::Exists { .. })));
+
+    // A process for each round; what it has sent it sends again.
+    let mut known = Vec::new();
+    for &round in parties(&session)[0].transcript().rounds() {
+        let mut sent = others.iter_mut().map(|party| party.next(&known)).collect::<Result<Vec<_>>>()?;
+        let mut folder = open()?;
+        sent.push(folder.next(&known)?);
+        drop(folder);
+        assert_eq!(open()?.sent(round), sent[2]);
+        known = sent.into_iter().flatten().collect();
+    }
+    let mut folder = open()?;
+    assert_eq!(folder.next(&known)?, None);
+    others.iter_mut().try_for_each(|party| party.next(&known).map(drop))?;
+    let keys = folder.party().transcript().keys()?;
+    let x = encrypted(&session, &keys, &[5, 6])?;
+    let share = folder.open_results(&[&x])?;
+    drop(folder);
+
+    // What was opened counts after a restart too, also beside a line that was cut short.
+    let mut log = std::fs::OpenOptions::new().append(true).open(path.join("opened")).expect("a log");
+    log.write_all(b"0123").expect("written");
+    let mut folder = open()?;
+    assert_eq!(folder.party().results_left(), OPENING.results - 1);
+    assert_eq!(folder.open_results(&[&x])?, share);
+    let mut shares = others.iter_mut().map(|party| party.open(&[&x])).collect::<Result<Vec<_>>>()?;
+    shares.push(share);
+    assert_eq!(Encoder::new(session.context()).decode(&session.opened(&[&x], &shares)?[0])?[..2], [5, 6]);
+    drop(folder);
+    std::fs::write(path.join("opened"), "no digest\n").expect("written");
+    assert!(refusal(open()).contains("is damaged"));
+    std::fs::remove_dir_all(&path).expect("removed");
+    Ok(())
+}
+
+#[test]
+fn sessions_that_cannot_be_are_refused() {
+    let context = context();
+    let new = |names: &[&str], opening| {
+        refusal(Session::new(context.parameters(), names, &KeyRequest::default(), opening, &seed(1)))
+    };
+    assert!(new(&["a", "b", "a"], OPENING).contains("\"a\" twice"));
+    assert!(new(&["a", "", "b"], OPENING).contains("name of a party"));
+    assert!(new(&["a", "b"], OPENING).contains("parties"));
+    assert!(new(&NAMES, Opening { distance: 20, ..OPENING }).contains("distance"));
+    assert!(new(&NAMES, Opening { results: 0, ..OPENING }).contains("results"));
+    let session = session(&KeyRequest::default(), 1);
+    assert!(refusal(Party::new(&session, "east", &seed(1))).contains("one of north, south, west"));
+    let other = self::session(&KeyRequest::default(), 2);
+    let secret = Party::new(&session, "west", &seed(1)).expect("a party").to_bytes();
+    assert!(refusal(Party::from_bytes(&other, &secret)).contains("another session"));
+}
+
+#[test]
+fn requirements_leave_room_for_floods() -> Result<()> {
+    for (depth, parties) in [(0, 2), (1, 8)] {
+        let opening = Opening { parties, results: 1 << 10, distance: 64 };
+        let requirements = Requirements { depth, opening: Some(opening), ..Requirements::default() };
+        let parameters = requirements.choose::<Bfv>()?;
+        assert_eq!((parameters.rlwe().secret(), parameters.rlwe().security()), (opening.secret(), Security::Bits128));
+        let budget = parameters.laws().budget(&requirements.predicted_noise::<Bfv>(&parameters));
+        assert!(budget >= opening.budget(parameters.degree()), "{budget}");
+    }
+    let few =
+        Requirements { opening: Some(Opening { parties: 1, results: 1, distance: 64 }), ..Requirements::default() };
+    assert!(refusal(few.choose::<Bfv>()).contains("parties"));
+    Ok(())
+}
