@@ -162,9 +162,13 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
     def along(self, name: str, axis: Any) -> Traced:
         """Put the elements along an axis in order, or find the place of the largest; None takes the whole array."""
-        x = self.reshape(-1) if axis is None else self
-        at = np.lib.array_utils.normalize_axis_index(-1 if axis is None else index(axis), x.ndim)
+        x, at = self.with_axis(axis)
         return self.tracer.push({name: [x.node, at]})
+
+    def with_axis(self, axis: Any) -> tuple[Traced, int]:
+        """Return the array and the position of an axis; None takes the whole array as a vector."""
+        x = self.reshape(-1) if axis is None else self
+        return x, np.lib.array_utils.normalize_axis_index(-1 if axis is None else index(axis), x.ndim)
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Traced:
         """Give the elements another shape."""

@@ -11,6 +11,9 @@ import numpy as np
 from noren._trace import Traced, TraceError, Tracer, known, place
 from noren._trace_types import as_dtype, encrypted, settled
 
+MOST_SORTED = 16
+"""Of more real numbers order statistics are searched for: a sort takes more comparisons one after the other."""
+
 
 def count(x: Any, axis: Any) -> int:
     """Return the number of elements along axes."""
@@ -99,8 +102,11 @@ def _at_ranks(tracer: Tracer, a: Any, parts: list[float], axis: Any, keepdims: A
     if isinstance(axis, tuple):
         raise TraceError(f"{place()}: a quantile along several axes: reshape them into one")
     values = tracer.traced(a)
-    ordered: Any = values.along("sort", axis).typed(values.dtype)
     along = -1 if axis is None else index(axis)
+    if values.dtype.kind == "f" and count(values, axis) > MOST_SORTED:
+        found = [_order_statistic(values, axis, part) for part in parts]
+        return [one.kept_axes(values.shape, axis) for one in found] if keepdims else found
+    ordered: Any = values.along("sort", axis).typed(values.dtype)
 
     def at(part: float) -> Traced:
         rank = part * (ordered.shape[along] - 1)
@@ -115,6 +121,33 @@ def _at_ranks(tracer: Tracer, a: Any, parts: list[float], axis: Any, keepdims: A
 
     found = [at(part) for part in parts]
     return [one.kept_axes(values.shape, axis) for one in found] if keepdims else found
+
+
+def _order_statistic(values: Traced, axis: Any, part: float) -> Traced:
+    """Return the real number that this part of the others lies below, between two by its distance from them."""
+    x, at = values.with_axis(axis)
+    rank = part * (x.shape[at] - 1)
+    below = int(rank)
+    terms = [(below, below + 1 - rank), (below + 1, rank - below)]
+    return x.tracer.push(
+        {"order-statistic": {"of": x.node, "axis": at, "terms": [term for term in terms if term[1] > 0]}}
+    )
+
+
+def top(values: Traced, k: int, axis: Any) -> Traced:
+    """Return whether numbers are among the k largest along an axis: no smaller than the last of these."""
+    x, at = values.with_axis(axis)
+    extent = x.shape[at]
+    if not 1 <= k <= extent:
+        raise TraceError(f"{place()}: the {k} largest of {extent} numbers: 1 to {extent} of them are taken")
+    if x.dtype.kind != "f":
+        ordered: Any = x.along("sort", at)
+        least: Any = np.take(ordered, [extent - k], axis=at)
+        mask: Any = x >= least
+    else:
+        mask = x.tracer.push({"top": {"of": x.node, "axis": at, "count": k}})
+    result: Traced = mask.reshape(values.shape)
+    return result
 
 
 def digitize(tracer: Tracer, x: Any, bins: Any, right: Any = False) -> Traced:

@@ -39,6 +39,7 @@ from noren._signature import ELEMENTS, graph_of
 from noren._trace import Traced, TraceError, first_inexact
 from noren._trace_functions import sigmoid as _sigmoid
 from noren._trace_functions import table as _table
+from noren._trace_statistics import top as _top
 
 __all__ = [
     "Client",
@@ -53,6 +54,7 @@ __all__ = [
     "compile",
     "sigmoid",
     "table",
+    "top",
     "where",
 ]
 
@@ -333,6 +335,27 @@ def table(values: ArrayLike, x: Any, *, first: int = 0) -> Any:
         return _table(x, array, index(first))
     # As traced: integers, which do not wrap around in a narrow type.
     return (array.astype(np.int64) if array.dtype.kind in "iu" else array)[np.asarray(x) - first]
+
+
+def top(x: Any, k: int, *, axis: int | None = -1) -> Any:
+    """Return a mask of the k largest elements along an axis, in a traced function or of numbers; None takes all as one.
+
+    True for elements that are no smaller than the last of the k largest: for more than k where others equal it. Of
+    encrypted real numbers the mask is 1 for these, and 0 for those that are smaller by `dead_zone` of `compile`; in
+    between it is any number from 0 to 1. The k smallest are ``top(-x, k)``.
+
+    Raises `noren.EncodingError` for k that are not from 1 to the number of elements, and for NaN.
+    """
+    k = index(k)
+    if isinstance(x, Traced):
+        return _top(x, k, axis)
+    array = np.asarray(x)
+    extent = array.size if axis is None else array.shape[axis]
+    if not 1 <= k <= extent:
+        raise EncodingError(f"the {k} largest of {extent} numbers: 1 to {extent} of them are taken")
+    if array.dtype.kind not in ELEMENTS or (array.dtype.kind == "f" and np.isnan(array).any()):
+        raise EncodingError("the largest of what has no order: give numbers, without NaN")
+    return array >= np.partition(array, -k, axis=axis).take([extent - k], axis=-1 if axis is None else axis)
 
 
 def calibrated(graph: Graph, examples: Sequence[Any], margin: float) -> Graph:

@@ -452,6 +452,14 @@ where
         Ok(ready.map_or(a, Into::into))
     }
 
+    fn renewed(&self, a: V) -> Result<V> {
+        let ready = match self.ready(&a, usize::MAX)? {
+            Cow::Owned(ready) => Some(ready),
+            Cow::Borrowed(_) => None,
+        };
+        Ok(ready.map_or(a, Into::into))
+    }
+
     fn bounds(&self, a: &V) -> Option<Bounds> {
         self.best(a).ok().and_then(|a| self.ev.bounds(&a))
     }

@@ -111,6 +111,25 @@ impl Context<'_> {
                 let last = self.extent(&nodes[*of], *axis)? - 1;
                 Ok((without(&nodes[*of].shape, &[*axis]), Element::Integer, Interval::new(0.0, last as f64)))
             }
+            Operation::OrderStatistic { of, axis, terms } => {
+                let node = self.real(&nodes[*of])?;
+                let extent = self.extent(node, *axis)?;
+                if terms.is_empty() || terms.iter().any(|&(rank, weight)| rank >= extent || !weight.is_finite()) {
+                    let needed = format!("ranks from 0 to {}, with finite weights", extent - 1);
+                    return Err(self.operands(format!("the terms {terms:?}"), needed));
+                }
+                let term = |&(_, weight): &(usize, f64)| node.range.times(Interval::point(weight));
+                let range = terms.iter().map(term).reduce(Interval::plus).unwrap_or(Interval::point(0.0));
+                Ok((without(&node.shape, &[*axis]), Element::Real, range))
+            }
+            Operation::Top { of, axis, count } => {
+                let node = self.real(&nodes[*of])?;
+                let extent = self.extent(node, *axis)?;
+                if !(1..=extent).contains(count) {
+                    return Err(self.operands(format!("the {count} largest"), format!("1 to {extent} of them")));
+                }
+                Ok((node.shape.clone(), Element::Bool, Interval::new(0.0, 1.0)))
+            }
             Operation::Polynomial(of, coefficients) => {
                 let node = &nodes[*of];
                 self.check_number(node)?;
@@ -289,6 +308,14 @@ impl Context<'_> {
             }
             Reduction::Maximum | Reduction::Minimum => (shape, node.element, node.range),
         })
+    }
+
+    /// A node of real numbers.
+    fn real<'b>(&self, node: &'b Node) -> Result<&'b Node> {
+        if node.element == Element::Real {
+            return Ok(node);
+        }
+        Err(self.operands(describe(node), "real numbers: of others sort gives the same".to_owned()))
     }
 
     /// How many numbers there are along an axis.

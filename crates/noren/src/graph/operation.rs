@@ -74,6 +74,25 @@ pub enum Operation {
     Sort(usize, usize),
     /// The place of the largest element along an axis, the first of several, which the result has no more.
     ArgMax(usize, usize),
+    /// A weighted sum of order statistics along an axis, which the result has no more: of each term the element that so many
+    /// are before in ascending order, and its weight. Quantiles are such sums.
+    OrderStatistic {
+        /// The node.
+        of: usize,
+        /// The axis.
+        axis: usize,
+        /// The ranks, from 0 on, and their weights.
+        terms: Vec<(usize, f64)>,
+    },
+    /// Whether an element is one of the largest along an axis: no smaller than the last of these.
+    Top {
+        /// The node.
+        of: usize,
+        /// The axis.
+        axis: usize,
+        /// How many are the largest.
+        count: usize,
+    },
     /// `sum_k coefficients[k] x^k` of each element.
     Polynomial(usize, Vec<f64>),
     /// A smooth function of each element, within an absolute error.
@@ -301,6 +320,8 @@ impl Operation {
             | Self::Reduce(_, of, _)
             | Self::Sort(of, _)
             | Self::ArgMax(of, _)
+            | Self::OrderStatistic { of, .. }
+            | Self::Top { of, .. }
             | Self::Polynomial(of, _)
             | Self::Function { of, .. }
             | Self::Within(of, _)
@@ -321,6 +342,8 @@ impl Operation {
             | Self::Reduce(_, of, _)
             | Self::Sort(of, _)
             | Self::ArgMax(of, _)
+            | Self::OrderStatistic { of, .. }
+            | Self::Top { of, .. }
             | Self::Polynomial(of, _)
             | Self::Function { of, .. }
             | Self::Within(of, _)
@@ -355,6 +378,8 @@ impl Operation {
             Self::Reduce(kind, _, _) => format!("{} over axes", kebab(kind)),
             Self::Sort(..) => "sort".to_owned(),
             Self::ArgMax(..) => "argmax".to_owned(),
+            Self::OrderStatistic { .. } => "order statistic".to_owned(),
+            Self::Top { count, .. } => format!("top {count}"),
             Self::Polynomial(_, coefficients) => format!("polynomial of degree {}", coefficients.len().max(1) - 1),
             Self::Function { name, .. } => kebab(name),
             Self::Within(..) => "within".to_owned(),

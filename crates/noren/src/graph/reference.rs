@@ -90,8 +90,7 @@ impl Graph {
             Operation::Sort(of, axis) => {
                 let mut result = values(*of).to_vec();
                 for line in lines(&node.shape, *axis) {
-                    let mut sorted: Vec<f64> = line.iter().map(|&at| result[at]).collect();
-                    sorted.sort_by(f64::total_cmp);
+                    let sorted = ascending(&line, &result);
                     line.iter().zip(sorted).for_each(|(&at, x)| result[at] = x);
                 }
                 result
@@ -102,6 +101,21 @@ impl Graph {
                     (1..line.len()).fold(0, |best, place| if x(place) > x(best) { place } else { best }) as f64
                 };
                 lines(&self.node(*of).shape, *axis).map(place).collect()
+            }
+            Operation::OrderStatistic { of, axis, terms } => {
+                let sum = |line: Vec<usize>| {
+                    let ascending = ascending(&line, values(*of));
+                    terms.iter().map(|&(rank, weight)| weight * ascending[rank]).sum()
+                };
+                lines(&self.node(*of).shape, *axis).map(sum).collect()
+            }
+            Operation::Top { of, axis, count } => {
+                let mut result = vec![0.0; values(*of).len()];
+                for line in lines(&node.shape, *axis) {
+                    let least = ascending(&line, values(*of))[line.len() - count];
+                    line.into_iter().filter(|&at| values(*of)[at] >= least).for_each(|at| result[at] = 1.0);
+                }
+                result
             }
             Operation::Polynomial(of, coefficients) => {
                 each(*of, &|x| coefficients.iter().rev().fold(0.0, |value, c| value * x + c))
@@ -120,6 +134,13 @@ fn lines(shape: &[usize], axis: usize) -> impl Iterator<Item = Vec<usize>> + '_ 
     let (extent, step) = (shape[axis], shape[axis + 1..].iter().product::<usize>());
     let starts = (0..size(shape).unwrap_or(0)).filter(move |at| at / step % extent == 0);
     starts.map(move |start| (0..extent).map(|place| start + place * step).collect())
+}
+
+/// The elements at some positions in ascending order.
+fn ascending(line: &[usize], values: &[f64]) -> Vec<f64> {
+    let mut sorted: Vec<f64> = line.iter().map(|&at| values[at]).collect();
+    sorted.sort_by(f64::total_cmp);
+    sorted
 }
 
 fn check(what: &'static str, found: usize, needed: usize) -> Result<()> {

@@ -72,7 +72,10 @@ fn is_apart(graph: &Graph, at: usize, rows: usize, apart: &[bool]) -> Option<boo
         }),
         Operation::MatMul { of, .. } => axes(*of) > 1,
         Operation::Reduce(_, _, axes) => !axes.contains(&0),
-        Operation::Sort(_, axis) | Operation::ArgMax(_, axis) => *axis > 0,
+        Operation::Sort(_, axis)
+        | Operation::ArgMax(_, axis)
+        | Operation::OrderStatistic { axis, .. }
+        | Operation::Top { axis, .. } => *axis > 0,
         Operation::Gather { of, positions, .. } => {
             let row = size(&graph.node(*of).shape).unwrap_or(0) / rows;
             has_rows && moves_within_rows(row, rows, positions)

@@ -19,6 +19,21 @@ use crate::lowering::value::{Operand, Value};
 /// The smallest divisor.
 const LEAST_UNIT: f64 = 1e-9;
 
+/// What approximate signs end in.
+pub(super) struct Ending {
+    /// The numbers for -1 and 1.
+    pub(super) range: [f64; 2],
+    /// Levels that are left for what follows, where there can be as many.
+    pub(super) levels: usize,
+}
+
+impl Ending {
+    /// -1 and 1.
+    const SIGN: Self = Self { range: [-1.0, 1.0], levels: 0 };
+    /// 0 and 1.
+    const STEP: Self = Self { range: [0.0, 1.0], levels: 0 };
+}
+
 /// How `x [x > 0]` is found.
 pub(super) enum Excesses<'a, C> {
     /// By decisions.
@@ -278,25 +293,46 @@ impl<'a, E: Shared> Lowering<'a, E> {
 
     /// The sign of `x / size`, or whether it is positive, as a number from 0 to 1. Errors of `x / size` within a slack, and those of
     /// intermediate results within theirs, change nothing, and are left out.
-    fn sign_of(
+    pub(super) fn sign_of(
+        &self,
+        x: &E::Ciphertext,
+        size: f64,
+        slack: f64,
+        signs: &Signs,
+        step: bool,
+    ) -> Result<E::Ciphertext> {
+        self.composed(x, size, slack, signs, &if step { Ending::STEP } else { Ending::SIGN })
+    }
+
+    /// As [`Lowering::sign_of`], in place of -1 and 1 with the numbers of an ending.
+    pub(super) fn composed(
         &self,
         x: &E::Ciphertext,
         size: f64,
         mut slack: f64,
         signs: &Signs,
-        step: bool,
+        ending: &Ending,
     ) -> Result<E::Ciphertext> {
         let mut x = if size == 1.0 { x.clone() } else { self.ev.mul_scalar(x, E::Scalar::number(1.0 / size))? };
         let last = signs.stages().len() - 1;
         for (at, stage) in signs.stages().iter().enumerate() {
-            let halved = step && at == last;
-            let half = if halved { Some(affine(&stage.polynomial, 0.5, 0.5)?) } else { None };
-            x = self.ev.with_levels(&x, stage.polynomial.depth())?;
+            let own = if at == last { ending } else { &Ending::SIGN };
+            let [low, high] = own.range;
+            let scaled = match own.range {
+                [-1.0, 1.0] => None,
+                _ => Some(affine(&stage.polynomial, (high - low) / 2.0, f64::midpoint(low, high))?),
+            };
+            let depth = stage.polynomial.depth();
+            if own.levels > 0 {
+                x = self.ev.with_levels(&x, depth + own.levels)?;
+            }
+            // One of them at least, where there cannot be as many.
+            x = self.ev.with_levels(&x, depth + own.levels.min(1))?;
             if self.ev.bounds(&x).is_some_and(|bounds| bounds.error <= self.margin * slack) {
                 (x, _) = self.ev.split_error(x);
             }
-            x = E::Scalar::on_interval(self.ev, half.as_ref().unwrap_or(&stage.polynomial), [-1.0, 1.0], &x)?;
-            x = self.ev.with_range(x, [if halved { 0.0 } else { -1.0 }, 1.0]);
+            x = E::Scalar::on_interval(self.ev, scaled.as_ref().unwrap_or(&stage.polynomial), [-1.0, 1.0], &x)?;
+            x = self.ev.with_range(x, own.range);
             slack = stage.slack;
         }
         Ok(x)
@@ -320,7 +356,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
         })
     }
 
-    fn check_real(&self, at: usize) -> Result<()> {
+    pub(super) fn check_real(&self, at: usize) -> Result<()> {
         let operands = self.graph.node(at).operation.operands();
         let reals = operands.iter().any(|&of| self.graph.node(of).element == Element::Real);
         if reals || E::Scalar::REAL { Ok(()) } else { Err(self.refusal(at, "")) }

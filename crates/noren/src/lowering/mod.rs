@@ -12,6 +12,7 @@
 //! | `functions`, `comparisons`, `signs` | polynomials and smooth functions; comparisons by polynomials of signs |
 //! | `decisions` | comparisons that are decided in place of polynomials |
 //! | `orders` | sorting, and the places of the largest |
+//! | `selection`, `thresholds` | order statistics and masks of the largest, by searches; the rounds of these |
 //! | `kept` | encoded matrices, from one run to the next |
 //! | `recording` | a dry run: views of inputs, levels, keys, counts |
 //! | `error` | [`CompileError`]: what a graph asks for and does not get |
@@ -30,9 +31,11 @@ pub(crate) mod number;
 mod orders;
 pub(crate) mod recording;
 mod reduce;
+mod selection;
 mod signs;
 #[cfg(test)]
 mod tests;
+mod thresholds;
 pub(crate) mod value;
 
 pub use error::CompileError;

@@ -288,6 +288,15 @@ impl<'a, E: Shared> Lowering<'a, E> {
                 let places = self.place_of_largest(at, &x, *axis)?;
                 Operand::Value(self.without_axes(&places, &[*axis]).into())
             }
+            Operation::OrderStatistic { of, axis, terms } => {
+                let x = self.value((*of, operand(*of)?), None)?;
+                let sums = self.order_statistic(at, &x, *axis, terms)?;
+                Operand::Value(self.without_axes(&sums, &[*axis]).into())
+            }
+            Operation::Top { of, axis, count } => {
+                let x = self.value((*of, operand(*of)?), None)?;
+                Operand::Value(self.top(at, &x, *axis, *count)?.into())
+            }
         })
     }
 
@@ -343,7 +352,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
     }
 
     /// An array whose layout lacks some axes, with the names that its other axes have without them.
-    fn without_axes(&self, x: &Value<E::Ciphertext>, axes: &[usize]) -> Value<E::Ciphertext> {
+    pub(super) fn without_axes(&self, x: &Value<E::Ciphertext>, axes: &[usize]) -> Value<E::Ciphertext> {
         let name = |axis: usize| axis - axes.iter().filter(|&&gone| gone < axis).count();
         self.made(x.parts.clone(), x.layout.clone().renamed(name), x.bounds)
     }
@@ -409,7 +418,9 @@ impl<'a, E: Shared> Lowering<'a, E> {
             let found = match &node.operation {
                 Operation::Reduce(_, _, reduced) => reduced.clone(),
                 Operation::MatMul { .. } => vec![axes - 1],
-                Operation::ArgMax(_, axis) => vec![*axis],
+                Operation::ArgMax(_, axis) | Operation::OrderStatistic { axis, .. } | Operation::Top { axis, .. } => {
+                    vec![*axis]
+                }
                 Operation::Gather { .. } => continue,
                 _ => {
                     let missing = node.shape.len().saturating_sub(axes);

@@ -160,7 +160,7 @@ impl<E: Shared> Lowering<'_, E> {
     }
 
     /// The elements along an axis, which lie in one ciphertext; none if there is one element, and perhaps copies of it.
-    fn line(&self, at: usize, layout: &Layout, axis: usize) -> Result<Option<Line>> {
+    pub(super) fn line(&self, at: usize, layout: &Layout, axis: usize) -> Result<Option<Line>> {
         let Some(dimension) = layout.find(axis) else { return Ok(None) };
         let Spread { stride, within, groups, .. } = Spread::of(layout, dimension, self.slots);
         if groups > 1 {
@@ -186,12 +186,12 @@ const fn larger(a: f64, b: f64) -> f64 {
 }
 
 /// Where the elements along an axis lie.
-struct Line {
-    dimension: usize,
-    stride: usize,
-    count: usize,
+pub(super) struct Line {
+    pub(super) dimension: usize,
+    pub(super) stride: usize,
+    pub(super) count: usize,
     /// How many indices there are.
-    size: usize,
+    pub(super) size: usize,
 }
 
 /// A round of a tournament.

@@ -7,12 +7,15 @@ use noren_rlwe::error::{Error, Result};
 use crate::circuits::recorder::{Blank, CircuitUsage, Counts, Recorder, Terms};
 use crate::circuits::renewing::{Planned, Renewable, Renewal, Renewing};
 use crate::graph::dag::Graph;
+use crate::graph::node::Node;
+use crate::graph::operation::Operation;
 use crate::lowering::decisions::{Decide, Decided};
 use crate::lowering::error::CompileError;
 use crate::lowering::kept::Maps;
 use crate::lowering::layout::Layout;
 use crate::lowering::nodes::{Approximations, Lowering, Shared, Source};
 use crate::lowering::number::Number;
+use crate::lowering::thresholds::MOST_THRESHOLDS;
 use crate::lowering::value::View;
 use crate::schemes::slots::SlotEvaluator;
 
@@ -177,7 +180,14 @@ pub(crate) fn slots_of(graph: &Graph) -> usize {
     let padded = |shape: &[usize]| {
         shape.iter().fold(1usize, |product, extent| product.saturating_mul(extent.next_power_of_two()))
     };
-    nodes.map(|node| padded(&node.shape)).max().unwrap_or(1)
+    let slots = |node: &Node| match node.operation {
+        // Several thresholds side by side.
+        Operation::OrderStatistic { of, .. } | Operation::Top { of, .. } => {
+            padded(&graph.node(of).shape).saturating_mul(MOST_THRESHOLDS)
+        }
+        _ => padded(&node.shape),
+    };
+    nodes.map(slots).max().unwrap_or(1)
 }
 
 /// A source of blanks, which notes the views.

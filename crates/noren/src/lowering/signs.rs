@@ -70,8 +70,17 @@ const LATEST_START: f64 = 0.9;
 /// The distance below which rounding hides what a polynomial reaches.
 const LEAST_DISTANCE: f64 = 1e-11;
 
-/// Polynomials by the `delta`, or none for products, and the error: the latest first.
-type Known = Vec<(Option<f64>, f64, Arc<Signs>)>;
+/// Polynomials by what they are for, and the error: the latest first.
+type Known = Vec<(Wanted, f64, Arc<Signs>)>;
+
+/// What signs are for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Wanted {
+    /// Numbers from `delta` on, with errors of up to a slack.
+    From { delta: f64, slack: f64 },
+    /// Products.
+    Products,
+}
 
 /// Those of the latest searches and runs, which need the same again and again.
 static KNOWN: Mutex<Known> = Mutex::new(Vec::new());
@@ -83,31 +92,46 @@ impl Signs {
     /// # Errors
     /// As these.
     pub(crate) fn known(delta: Option<f64>, error: f64) -> Result<Arc<Self>> {
+        match delta {
+            Some(delta) => Self::allowing(delta, Self::slack(delta), error),
+            None => Self::wanted(Wanted::Products, error),
+        }
+    }
+
+    /// Those for numbers from `delta` to 1 in absolute value that may have errors of up to `slack`.
+    ///
+    /// # Errors
+    /// As [`Signs::new`].
+    pub(crate) fn allowing(delta: f64, slack: f64, error: f64) -> Result<Arc<Self>> {
+        Self::wanted(Wanted::From { delta, slack }, error)
+    }
+
+    fn wanted(wanted: Wanted, error: f64) -> Result<Arc<Self>> {
         let lock = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, _, signs)) = lock().iter().find(|(of, within, _)| (*of, *within) == (delta, error)) {
+        if let Some((_, _, signs)) = lock().iter().find(|(of, within, _)| (*of, *within) == (wanted, error)) {
             return Ok(signs.clone());
         }
-        let signs = Arc::new(match delta {
-            Some(delta) => Self::new(delta, error)?,
-            None => Self::of_products(error)?,
+        let signs = Arc::new(match wanted {
+            Wanted::From { delta, slack } => Self::new(delta, slack, error)?,
+            Wanted::Products => Self::of_products(error)?,
         });
         let mut known = lock();
-        known.insert(0, (delta, error, signs.clone()));
+        known.insert(0, (wanted, error, signs.clone()));
         known.truncate(MOST_KNOWN);
         Ok(signs)
     }
 
     /// The polynomials for numbers from `delta` to 1 in absolute value, within `error`, where the numbers may have errors of up to
-    /// [`slack`](Self::slack).
+    /// `slack`.
     ///
     /// # Errors
-    /// A `delta` that is not between 0 and 1, an error that is not positive, and what 72 levels do not reach.
-    pub(crate) fn new(delta: f64, error: f64) -> Result<Self> {
-        if !(delta > 0.0 && delta < 1.0 && error > 0.0) {
+    /// A `delta` that is not between 0 and 1, or not above the slack, an error that is not positive, and what 72 levels do not
+    /// reach.
+    fn new(delta: f64, slack: f64, error: f64) -> Result<Self> {
+        if !(delta > slack && delta > 0.0 && delta < 1.0 && error > 0.0) {
             let found = format!("{delta} with an error of {error}");
             return Err(Error::parameter("dead zone", found, "between 0 and the largest difference; a positive error"));
         }
-        let slack = Self::slack(delta);
         Self::between(delta - slack, 1.0 + slack, error)
     }
 
@@ -280,7 +304,7 @@ mod tests {
     #[test]
     fn signs_are_within_their_error_and_never_leave_the_interval() {
         for (delta, error) in [(0.1, 1e-3), (1.0 / 128.0, 1e-6), (1e-3, 1e-2), (2e-5, 1e-2)] {
-            let signs = Signs::new(delta, error).expect("signs");
+            let signs = Signs::new(delta, Signs::slack(delta), error).expect("signs");
             assert!(signs.error() <= error && signs.depth() <= 24, "{}", signs.depth());
             let slack = Signs::slack(delta);
             for (k, errors) in (0..=10_000).flat_map(|k| ERRORS.map(|errors| (k, errors))) {
@@ -310,6 +334,10 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_refused() {
-        assert!(Signs::new(0.0, 0.1).is_err() && Signs::new(1.0, 0.1).is_err() && Signs::new(0.1, 0.0).is_err());
+        assert!(
+            [(0.0, 0.0, 0.1), (1.0, 0.0, 0.1), (0.1, 0.1, 0.1), (0.1, 0.0, 0.0)]
+                .into_iter()
+                .all(|(delta, slack, error)| Signs::new(delta, slack, error).is_err())
+        );
     }
 }

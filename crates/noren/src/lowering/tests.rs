@@ -16,10 +16,10 @@ use crate::schemes::clear::{ClearEvaluator, ClearVector};
 use crate::schemes::slots::SlotEvaluator;
 
 /// Inputs in clear.
-struct Clear<'a> {
-    inputs: &'a [Vec<f64>],
-    nodes: Vec<usize>,
-    slots: usize,
+pub(super) struct Clear<'a> {
+    pub(super) inputs: &'a [Vec<f64>],
+    pub(super) nodes: Vec<usize>,
+    pub(super) slots: usize,
 }
 
 impl Source<ClearVector> for Clear<'_> {
@@ -128,7 +128,7 @@ fn compare_decided(
     Ok(())
 }
 
-fn read(output: &Output<ClearVector>, shape: &[usize], slots: usize) -> Vec<f64> {
+pub(super) fn read(output: &Output<ClearVector>, shape: &[usize], slots: usize) -> Vec<f64> {
     let value = |index: Vec<usize>| {
         let address = output.layout.address(&index);
         output.parts[address / slots].values()[address % slots]

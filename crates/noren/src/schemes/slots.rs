@@ -434,6 +434,16 @@ pub trait SlotEvaluator {
         Ok(a)
     }
 
+    /// The same vector with as many levels as a renewed one has.
+    ///
+    /// An evaluator that cannot renew vectors gives it back as it is.
+    ///
+    /// # Errors
+    /// Whatever renewing refuses.
+    fn renewed(&self, a: Self::Ciphertext) -> Result<Self::Ciphertext> {
+        Ok(a)
+    }
+
     /// The bounds of the slots of `a`; none if the evaluator estimates no errors.
     fn bounds(&self, a: &Self::Ciphertext) -> Option<Bounds>;
 

@@ -181,9 +181,11 @@ impl Fusion {
             Operation::Function { .. } => {
                 Err(CompileError::unsupported(graph, at, "a table of its values: values[x]").into())
             }
-            Operation::Sort(..) | Operation::ArgMax(..) | Operation::Within(..) => {
-                Err(CompileError::unsupported(graph, at, "").into())
-            }
+            Operation::Sort(..)
+            | Operation::ArgMax(..)
+            | Operation::OrderStatistic { .. }
+            | Operation::Top { .. }
+            | Operation::Within(..) => Err(CompileError::unsupported(graph, at, "").into()),
         }
     }
 

@@ -199,7 +199,11 @@ impl<'r, 'g, A: ColumnAlgebra> Run<'r, 'g, A> {
                 self.ev.gather(&sorted, self.count, &place)
             }
             Operation::ArgMax(of, axis) => self.ev.argmax(&self.along(*of, *axis)?)?,
-            Operation::Input { .. } | Operation::Function { .. } | Operation::Within(..) => {
+            Operation::Input { .. }
+            | Operation::Function { .. }
+            | Operation::Within(..)
+            | Operation::OrderStatistic { .. }
+            | Operation::Top { .. } => {
                 return Err(refusal(self.graph, self.at, "an operation on integers"));
             }
         }))

@@ -116,6 +116,8 @@ impl Gates<'_> {
             Operation::MatMul { .. }
             | Operation::Sort(..)
             | Operation::ArgMax(..)
+            | Operation::OrderStatistic { .. }
+            | Operation::Top { .. }
             | Operation::Within(..)
             | Operation::Function { .. } => None,
         }
