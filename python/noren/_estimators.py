@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,10 @@ from noren._affine import Affine
 from noren._answers import Answers, Array, classifier, dense, flat, probabilities, regressor, softmax
 from noren._noren import EncodingError
 from noren._onnx import Network
-from noren.compiler import sigmoid
+from noren.compiler import sigmoid, top
+
+Vote: TypeAlias = Literal["owner", "server"]
+"""Who counts the votes of nearest neighbours."""
 
 FINE = 2.0**-20
 """The precision of distances: those of neighbours are much smaller than the largest."""
@@ -27,6 +30,12 @@ LEAST = 2.0**-26
 """Components of less spread than this, relative to the largest, are rounding errors: whitening makes these as large."""
 SAME = 2.0**-18
 """Squared distances up to this, relative to the largest, are those of equal rows."""
+OF_VOTES = 0.45
+"""The precision of votes: two classes differ by one, or equally many votes."""
+NEAR = 2.0**-8
+"""The dead zone of nearness, which is up to 1: what is less near than the last neighbour by less may count in part."""
+MOST_SAMPLED = 1024
+"""As many examples tell how far neighbours are."""
 
 
 @dataclass(frozen=True)
@@ -47,16 +56,26 @@ class Lowered:
     """The usual error of scores, relative to the largest."""
     accepts: Callable[[Any], None] = field(default=lambda rows: None)
     """Refuses rows, as the estimator takes them, on which its answers are not those for their numbers."""
+    dead_zone: float | None = None
+    """The distance within which comparisons of scores may go either way, where there are some."""
 
 
-def lower(estimator: Any, before: Affine) -> Lowered:
+def lower(estimator: Any, before: Affine, vote: Vote = "owner") -> Lowered:
     """Return an estimator that is fitted as a function of rows whose features are images of those that are encrypted.
+
+    vote: where the votes of nearest neighbours are counted.
 
     Raises `noren.EncodingError` for estimators that are not taken, and for those that are not fitted.
     """
     if isinstance(estimator, Network):
         return _graph(estimator, before)
     lowering = _lowering(estimator)
+    if vote != "owner":
+        if vote != "server":
+            raise EncodingError(f'vote={vote!r}: "owner" and "server" are taken')
+        if lowering is not _nearest_classifier:
+            raise EncodingError(f'vote="server" for {type(estimator).__name__}: KNeighborsClassifier has votes')
+        lowering = _voting_classifier
     if lowering is None:
         raise EncodingError(
             f"{type(estimator).__name__} is not taken: give one of "
@@ -196,18 +215,34 @@ def _support_classifier(model: Any, before: Affine) -> Lowered:
     return _support_vectors(model, before, weights, np.asarray(model.intercept_), of_pairs)
 
 
-def _neighbours(model: Any, before: Affine) -> tuple[Callable[[Any], Any], Callable[[Array], Array]]:
-    """Return the squared distances of rows to all examples, and the places of the nearest with their distances."""
-    if model.effective_metric_ != "euclidean":
-        raise EncodingError(f"the metric {model.effective_metric_!r}: the Euclidean one is taken")
-    if callable(model.weights):
-        raise EncodingError("weights of a function: 'uniform' and 'distance' are taken")
-    before, points = _centred(before, dense(model._fit_X).astype(float))
+def _distances(before: Affine, points: Array) -> Callable[[Any], Any]:
+    """Return the squared distances of rows to all points."""
     squares = (points * points).sum(axis=1)
 
     def distances(x: Any) -> Any:
         rows = before.of(x)
         return (rows * rows).sum(axis=1, keepdims=True) - 2 * (rows @ points.T) + squares
+
+    return distances
+
+
+def _power_of_two(count: int) -> int:
+    """Return the smallest power of two that is not below a number."""
+    return 1 << (count - 1).bit_length()
+
+
+def _examples_of(model: Any, before: Affine) -> tuple[Affine, Array]:
+    """Return rows and the examples that neighbours are taken from, about the mean of these."""
+    if model.effective_metric_ != "euclidean":
+        raise EncodingError(f"the metric {model.effective_metric_!r}: the Euclidean one is taken")
+    return _centred(before, dense(model._fit_X).astype(float))
+
+
+def _neighbours(model: Any, before: Affine) -> tuple[Callable[[Any], Any], Callable[[Array], Array]]:
+    """Return the squared distances of rows to all examples, and the places of the nearest with their distances."""
+    before, points = _examples_of(model, before)
+    if callable(model.weights):
+        raise EncodingError("weights of a function: 'uniform' and 'distance' are taken")
 
     def shares(scores: Array) -> Array:
         """Return the weights of all examples, of which those of others than the nearest are 0."""
@@ -223,8 +258,8 @@ def _neighbours(model: Any, before: Affine) -> tuple[Callable[[Any], Any], Calla
 
     # The same for all examples: it does not change their order.
     if model.weights == "uniform":
-        return before.then(-2 * points.T, squares).of, shares
-    return distances, shares
+        return before.then(-2 * points.T, (points * points).sum(axis=1)).of, shares
+    return _distances(before, points), shares
 
 
 def _nearest_classifier(model: Any, before: Affine) -> Lowered:
@@ -239,6 +274,48 @@ def _nearest_classifier(model: Any, before: Affine) -> Lowered:
             "predict_proba": lambda found: shares(found) @ votes,
         },
         precision=FINE,
+    )
+
+
+def _voting_classifier(model: Any, before: Affine) -> Lowered:
+    """Lower the vote of the nearest examples: the votes of all classes, and nothing of the distances."""
+    if np.ndim(model._y) > 1:
+        raise EncodingError("KNeighborsClassifier with several outputs: fit one for each")
+    if model.weights != "uniform":
+        raise EncodingError(f'vote="server" with weights={model.weights!r}: weights="uniform" is taken')
+    before, examples = _examples_of(model, before)
+    # Slots behind the last example and the last row would have wider ranges than those of distances.
+    points = np.zeros((_power_of_two(len(examples)), examples.shape[1]))
+    points[: len(examples)] = examples
+    distances = _distances(before, points)
+    reach = np.abs(np.atleast_2d(before.scale)).sum(axis=0)
+    low, high = before.offset - reach, before.offset + reach
+    # No row within the ranges of features is as far from an example.
+    largest = float(max((np.maximum(point - low, high - point) ** 2).sum() for point in points)) * (1 + 2.0**-20)
+
+    # Powers tell distances apart that are far below the largest, and keep their order.
+    sample = examples[:: -(-len(examples) // MOST_SAMPLED)]
+    own = np.sort(_distances(Affine.identity(examples.shape[1]), examples)(sample), axis=1)
+    usual = max(float(own[:, min(model.n_neighbors, len(examples) - 1)].max()), 2.0**-20 * largest)
+    doublings = int(np.log2(max(largest / usual, 1.0)))
+
+    def votes(x: Any) -> Any:
+        rows = len(x)
+        full = _power_of_two(rows)
+        nearness = 1 - distances(x if full == rows else x[np.minimum(np.arange(full), rows - 1)]) / largest
+        for _ in range(doublings):
+            nearness = nearness * nearness
+        nearest = top(nearness[:, : len(examples)], model.n_neighbors, axis=1).astype(float)
+        return (nearest @ np.eye(len(model.classes_))[model._y])[:rows]
+
+    return Lowered(
+        votes,
+        {
+            "predict": lambda found: model.classes_[found.argmax(axis=1)],
+            "predict_proba": lambda found: found / found.sum(axis=1, keepdims=True),
+        },
+        precision=OF_VOTES / model.n_neighbors,
+        dead_zone=NEAR,
     )
 
 

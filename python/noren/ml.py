@@ -35,7 +35,7 @@ from noren import _onnx as graphs
 from noren import compiler
 from noren._affine import Affine
 from noren._answers import dense
-from noren._estimators import Lowered, lower, takes_ranks, transformed
+from noren._estimators import Lowered, Vote, lower, takes_ranks, transformed
 from noren._halves import Halves, Owner
 from noren._noren import EncodingError, RangeError
 from noren._noren.compiler import Program
@@ -70,6 +70,7 @@ def compile(
     precision: float | None = None,
     margin: float = MARGIN,
     calibrate: float = CALIBRATE,
+    vote: Vote = "owner",
     scheme: Any = "auto",
     security: Literal[128, 192, 256] | None = 128,
     machine: str | os.PathLike[str] | None = None,
@@ -87,6 +88,9 @@ def compile(
         they are encrypted, with the feature that does.
     calibrate: the same of intermediate results of kernels and networks, as in `noren.compile`: decryption refuses rows
         that leave it.
+    vote: where the votes of the neighbours of a `KNeighborsClassifier` are counted. The "owner" of the rows decrypts
+        distances to all examples; from the "server" the owner has the votes for each class alone, which takes
+        bootstraps.
     scheme, security, machine, unlimited: as in `noren.compile`.
 
     Raises `noren.EncodingError` for estimators and graphs that are not taken, and for those that are not fitted; as
@@ -100,17 +104,17 @@ def compile(
     features = _numbers(given, _row_shape(model))
     shape, width = features.shape[1:], prod(features.shape[1:])
     expected = _fitted_width(rest[0]) or width
-    bounds, lowered = None, _lowered(rest, Affine.identity(expected))
+    bounds, lowered = None, _lowered(rest, Affine.identity(expected), vote)
     if width != expected:
         raise EncodingError(f"examples of {width} features, {type(rest[0]).__name__} was fitted with {expected}")
     lowered.accepts(given)
     if lowered.high is None:
         bounds = _bounds(features, margin)
-        lowered = _lowered(rest, bounds)
+        lowered = _lowered(rest, bounds, vote)
     rows = len(features) if rows is None else rows
     if rows < 1:
         raise EncodingError(f"rows={rows}: give one or more")
-    made = Encoding(owned, bounds, lowered, rows, shape)
+    made = Encoding(owned, bounds, lowered, rows, shape, vote)
     encoded = made.encoded(features)
     options: dict[str, Any] = {"scheme": scheme, "security": security, "machine": machine, "unlimited": unlimited}
     if lowered.high is not None:
@@ -120,6 +124,7 @@ def compile(
         scores = np.abs(np.asarray(lowered.scores(encoded), dtype=float))
         relative = lowered.precision if precision is None else precision
         options["precision"] = relative * max(float(scores.max()), 2.0**-40)
+        options["dead_zone"] = lowered.dead_zone
         inputs = Input((rows, width), -1.0, 1.0, dtype=float)
         if lowered.deep:
             graph = graph_of(lowered.scores, [inputs], None, reals=True)
@@ -148,8 +153,9 @@ def load(path: str | os.PathLike[str], model: Any, *, min_security: int = 128) -
     owned, rest = _apart(_steps(model))
     try:
         bounds = Affine(np.array(own["scale"]), np.array(own["offset"])) if own["scale"] else None
-        lowered = _lowered(rest, bounds or Affine.identity(own["width"]))
-        made = Encoding(owned, bounds, lowered, own["rows"], _row_shape(model) or (own["width"],))
+        vote = own.get("vote", "owner")
+        lowered = _lowered(rest, bounds or Affine.identity(own["width"]), vote)
+        made = Encoding(owned, bounds, lowered, own["rows"], _row_shape(model) or (own["width"],), vote)
         same = made.width == own["width"] and np.allclose(made.probe(), np.array(own["probe"]), rtol=1e-6, atol=1e-9)
         names, images = made.owned_probe()
         same &= names == own["owned"] and (images is None) == (own["images"] is None)
@@ -187,13 +193,13 @@ def _steps(model: Any) -> list[Any]:
     return [step for step in kept if step is not None and step != "passthrough"] or kept
 
 
-def _lowered(steps: Sequence[Any], before: Affine) -> Lowered:
+def _lowered(steps: Sequence[Any], before: Affine, vote: Vote) -> Lowered:
     """Return the estimator at the end of steps, which are linear maps before it."""
     *between, last = steps
     for step in between:
         image = transformed(step, before)
         before = before if image is None else image
-    return lower(last, before)
+    return lower(last, before, vote)
 
 
 def _apart(steps: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -288,6 +294,8 @@ class Encoding:
     rows: int
     shape: tuple[int, ...]
     """The shape of a row of features."""
+    vote: Vote = "owner"
+    """Who counts the votes of nearest neighbours."""
 
     @property
     def width(self) -> int:
@@ -353,6 +361,7 @@ class Encoding:
         own = {
             "rows": self.rows,
             "width": self.width,
+            "vote": self.vote,
             "scale": None if bounds is None else bounds.scale.tolist(),
             "offset": None if bounds is None else bounds.offset.tolist(),
             "probe": self.probe().tolist(),

@@ -374,3 +374,34 @@ def test_steps_of_the_owner_tell_models_apart(tmp_path: Path) -> None:
     renamed = np.where(rows == "a", "z", rows)
     with pytest.raises(noren.EncodingError, match="of another model"):
         ml.load(tmp_path / "model", make_pipeline(OneHotEncoder(sparse_output=False), clear[-1]).fit(renamed, y))
+
+
+def test_votes_of_neighbours_are_counted_at_the_server(tmp_path: Path) -> None:
+    X, y = IRIS
+    clear = make_pipeline(StandardScaler(), KNeighborsClassifier(3)).fit(X[::5], y[::5])
+    model = ml.compile(clear, X[::5], rows=3, security=None, vote="server", margin=0.25)
+    assert model.agreement.equal == 1.0
+    assert model.methods == ("predict", "predict_proba")
+    rows = X[1::20]
+    assert (model.predict(rows, seed=bytes(32)) == clear.predict(rows)).mean() > 0.8
+    votes = model.compiled.simulate(model._encoding.filled(rows[:3]), seed=bytes(32))
+    # Nothing but a number for each class.
+    assert votes.shape == (3, 3)
+    assert np.abs(votes.sum(axis=1) - 3).max() < 1.5
+    model.save(tmp_path / "model")
+    assert (
+        ml.load(tmp_path / "model", clear, min_security=0).predict(rows, seed=bytes(32)) == clear.predict(rows)
+    ).any()
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "message"),
+    [
+        (KNeighborsClassifier(3, weights="distance"), {"vote": "server"}, "uniform"),
+        (LogisticRegression(), {"vote": "server"}, "KNeighborsClassifier has votes"),
+        (KNeighborsClassifier(3), {"vote": "client"}, "owner"),
+    ],
+)
+def test_other_votes_are_refused(model: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(noren.EncodingError, match=message):
+        compiled(model.fit(*IRIS), IRIS[0], **options)
