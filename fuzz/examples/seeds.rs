@@ -278,10 +278,15 @@ fn write_compiled() -> Result<()> {
     let total = graph.push(Operation::Reduce(Reduction::Sum, turned, vec![0]), "f.py:4")?;
     let smooth = graph.push(Operation::Function { name: Function::Tanh, of: total, error: 0.0 }, "f.py:5")?;
     let power = graph.push(Operation::Polynomial(smooth, vec![0.5, 0.0, 1.0]), "f.py:6")?;
+    let shares = graph.push(Operation::Function { name: Function::Tanh, of: found, error: 0.0 }, "f.py:6")?;
+    let patterns = vec![vec![[2, 1, 1]], vec![]];
+    let blocks = vec![[0, 0, 1], [1, 1, 0]];
+    let matrix = graph::SparseMatrix { patterns, blocks, values: vec![0.5, -1.0] };
+    let sparse = graph.push(Operation::Sparse { of: shares, columns: 3, matrix }, "f.py:6")?;
     let sorted = graph.push(Operation::Sort(found, 1), "f.py:6")?;
     let place = graph.push(Operation::ArgMax(sorted, 0), "f.py:6")?;
     let difference = graph.push(Operation::Binary(Binary::Sub, power, smooth), "f.py:7")?;
-    graph.finish(vec![difference, found, place])?;
+    graph.finish(vec![difference, found, place, sparse])?;
     put("compiler_graph", "several", graph.to_json().as_bytes())?;
     let message = Parcel::<Inputs>::new([7; 32], vec![vec![1, 2, 3], vec![]]);
     put("compiler_message", "two", &message.to_bytes(&(), Form::Packed))?;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from html import escape
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -83,8 +84,9 @@ class Explanation:
 
     @property
     def bound(self) -> float:
-        """The predicted bound on the absolute error of the results; 0 for exact schemes."""
-        return float(self._found["bound"])
+        """The predicted bound on the absolute error of results; 0 for exact schemes, infinite where there is none."""
+        found = self._found["bound"]
+        return inf if found is None else float(found)
 
     @property
     def precision(self) -> float:

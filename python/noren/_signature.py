@@ -53,10 +53,15 @@ class Input:
         return ELEMENTS[kind]
 
 
-def graph_of(function: Callable[..., Any], examples: Sequence[Any], ranges: Ranges, reals: bool) -> Graph:
-    """Trace a function on the shapes and ranges of its arguments, which are real numbers where nothing else is said."""
+def graph_of(
+    function: Callable[..., Any], examples: Sequence[Any], ranges: Ranges, reals: bool, draft: bool = False
+) -> Graph:
+    """Trace a function on the shapes and ranges of its arguments, which are real numbers where nothing else is said.
+
+    draft: whether the graph is calibrated later, so that ranges of intermediate results may be anything.
+    """
     inputs = _inputs(examples, ranges)
-    tracer = NumpyTracer()
+    tracer = NumpyTracer(draft)
     names = _names(function, len(inputs))
     arguments = []
     for spec, own_name in zip(inputs, names, strict=True):

@@ -37,9 +37,9 @@ class TraceError(Error):
 class Tracer(ABC):
     """A graph in the making, and how functions of numpy become operations of it."""
 
-    def __init__(self) -> None:
-        """Begin an empty graph."""
-        self.graph = Graph()
+    def __init__(self, draft: bool = False) -> None:
+        """Begin an empty graph; a draft is one whose ranges are those of examples in the end."""
+        self.graph = Graph(draft)
 
     @abstractmethod
     def ufunc(self, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -49,9 +49,14 @@ class Tracer(ABC):
     def function(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record another function."""
 
-    def push(self, operation: object, numbers: NDArray[np.float64] | None = None) -> Traced:
-        """Append an operation in the form of its JSON; numbers are those of a constant or of a matrix."""
-        node, shape, element, low, high = self.graph.push(json.dumps(operation), place(), numbers)
+    def push(
+        self,
+        operation: object,
+        numbers: NDArray[np.float64] | None = None,
+        blocks: NDArray[np.uint32] | None = None,
+    ) -> Traced:
+        """Append an operation in the form of its JSON; numbers are a constant or matrix, blocks its places."""
+        node, shape, element, low, high = self.graph.push(json.dumps(operation), place(), numbers, blocks)
         return Traced(self, node, tuple(shape), _DTYPES[element], (low, high))
 
     def input(self, name: str, shape: Sequence[int], element: str, low: float, high: float) -> Traced:

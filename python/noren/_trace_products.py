@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from noren._blocks import Blocks
 from noren._trace import Traced, TraceError, Tracer, known, place
 
 
@@ -19,6 +20,8 @@ def matmul(tracer: Tracer, a: Any, b: Any) -> Traced:
             f"{place()}: {np.shape(a)} @ {np.shape(b)}: the last axis of the first has {np.shape(a)[-1]} elements, "
             f"{rows} are needed"
         )
+    if hasattr(b, "tocoo"):
+        return _of_sparse(tracer.traced(a), b)
     if not isinstance(a, Traced):
         return _from_left(tracer, known(a), b)
     if not isinstance(b, Traced):
@@ -67,6 +70,18 @@ def times(tracer: Tracer, a: Any, b: Any) -> Traced:
     """Return the products of elements; those of truth values are truth values."""
     x, y = tracer.traced(a), tracer.traced(b)
     return x.binary("and" if x.dtype.kind == y.dtype.kind == "b" else "mul", y)
+
+
+def _of_sparse(a: Traced, b: Any) -> Traced:
+    """Return a product with a known sparse matrix of scipy on the right; of integers as one with all of its entries."""
+    entries = b.tocoo()
+    value = known(entries.data)
+    if a.dtype.kind != "f" or b.ndim != 2:
+        return matmul(a.tracer, a, b.toarray())
+    row, column = (np.asarray(places, dtype=np.int64) for places in (entries.row, entries.col))
+    rows, columns = b.shape
+    product: Traced = Blocks.of_entries(rows, columns, row, column, value).product(a)
+    return product
 
 
 def _from_left(tracer: Tracer, a: Any, b: Traced) -> Traced:

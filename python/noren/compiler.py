@@ -73,6 +73,7 @@ def compile(
     *examples: Input | ArrayLike,
     ranges: Sequence[tuple[float, float]] | Literal["data"] | None = None,
     calibrate: float | None = None,
+    bounded: bool = True,
     scheme: _Scheme = "auto",
     precision: float | None = None,
     dead_zone: float | None = None,
@@ -89,6 +90,10 @@ def compile(
         by this many times their width at both ends, where what follows from the ranges of the arguments is much wider.
         Decryption checks them: rows that left one raise `noren.RangeError`, or are flagged. None computes all ranges
         from those of the arguments, which nothing leaves.
+    bounded: whether bounds on errors are followed from the arguments to the results. Over many steps they grow beyond
+        any use, and such a function is refused; False follows them from one calibrated intermediate result to the next
+        alone. Then `precision` is that of the last steps, bounds of results are infinite, and their errors are those
+        that `Compiled.simulate` shows.
     scheme: "ckks" for real numbers, "ckks-bootstrapping" for those of functions that need more levels than parameters
         have, "ckks-switching" for the same with comparisons that TFHE decides, "bgv" and "bfv" for sums and products
         of integers, "bfv-lookups" for any functions of one or two integers and sums of these, "tfhe" for integers with
@@ -107,11 +112,14 @@ def compile(
     for a precision that is not possible, with the nearest that is; and for plans that are predicted to go beyond the
     machine.
     """
-    graph = graph_of(function, examples, ranges, reals=precision is not None or dead_zone is not None)
+    if calibrate is None and not bounded:
+        raise EncodingError("bounded=False is for functions with calibrate=")
+    reals = precision is not None or dead_zone is not None
+    graph = graph_of(function, examples, ranges, reals, draft=calibrate is not None)
     if calibrate is not None:
         if any(isinstance(example, Input) for example in examples):
             raise EncodingError("calibrate= takes ranges from examples: arrays are needed in place of noren.Input")
-        graph = calibrated(graph, examples, calibrate)
+        graph = calibrated(graph, examples, calibrate, bounded)
     program = Program.compile(
         graph,
         scheme=scheme,
@@ -358,9 +366,10 @@ def top(x: Any, k: int, *, axis: int | None = -1) -> Any:
     return array >= np.partition(array, -k, axis=axis).take([extent - k], axis=-1 if axis is None else axis)
 
 
-def calibrated(graph: Graph, examples: Sequence[Any], margin: float) -> Graph:
+def calibrated(graph: Graph, examples: Sequence[Any], margin: float, bounded: bool = True) -> Graph:
     """Return a graph with ranges of intermediate results from examples of its arguments, of one request or several."""
-    return graph.calibrated([np.ascontiguousarray(example, dtype=np.float64).ravel() for example in examples], margin)
+    vectors = [np.ascontiguousarray(example, dtype=np.float64).ravel() for example in examples]
+    return graph.calibrated(vectors, margin, bounded)
 
 
 def _vectors(program: Program, arguments: Sequence[Any]) -> list[NDArray[np.float64]]:

@@ -32,7 +32,7 @@ pub(super) fn evaluates(graph: &Graph, at: usize, reals: bool) -> bool {
         Operation::Input { .. } | Operation::Constant { .. } | Operation::Gather { .. } | Operation::Select(..) => true,
         Operation::MatMul { .. } | Operation::Polynomial(..) => true,
         Operation::Function { .. } | Operation::Sort(..) | Operation::Within(..) => reals,
-        Operation::OrderStatistic { .. } | Operation::Top { .. } => reals,
+        Operation::OrderStatistic { .. } | Operation::Top { .. } | Operation::Sparse { .. } => reals,
         Operation::Table { .. } => !reals,
         Operation::ArgMax(..) => false,
         Operation::Unary(..) => true,

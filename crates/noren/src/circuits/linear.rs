@@ -48,6 +48,8 @@ pub struct LinearMap<T = f64> {
     /// How many slots side by side have each entry of a diagonal.
     spread: usize,
     baby_steps: usize,
+    /// The distance of rotations of the vector itself, before baby steps and giant steps below it; none for one alone.
+    turn: Option<usize>,
 }
 
 /// After how many slots the vectors of a map repeat; powers of two. A vector of several results is the sum of its blocks as long
@@ -75,15 +77,31 @@ pub struct PreparedMap<F> {
     dimension: usize,
     repetition: Option<Repetition>,
     level: usize,
-    babies: Vec<isize>,
-    giants: Vec<GiantStep<F>>,
+    turns: Vec<Turn<F>>,
     /// For each slot of a result the sums of the negative and of the positive entries of its row; zeros in all other slots.
     rows: Vec<[f64; 2]>,
+    /// The most bytes that the factors take.
+    bytes: usize,
 }
+
+/// The baby steps and giant steps of a rotation of the vector.
+struct Turn<F> {
+    rotation: isize,
+    babies: Vec<isize>,
+    giants: Vec<GiantStep<F>>,
+}
+
+/// The rotation of each turn, with those of its baby steps and giant steps that have a diagonal, 0 included.
+type Turns = BTreeMap<isize, (BTreeSet<isize>, BTreeSet<isize>)>;
+
+/// The bytes of encoded maps that a server keeps. Others are encoded when they are used, which takes about as long as their products.
+pub(crate) const MOST_KEPT: u64 = 1 << 30;
 
 /// The cost of a giant step, in baby steps: it divides and decomposes anew. Measured for CKKS at n = 2^14 and 2^15: 3 to 6,
 /// and a low figure asks for few keys.
 const GIANT_COST: usize = 4;
+/// The keys up to which a map takes the steps that cost least.
+const FEW_KEYS: usize = 32;
 /// The cost of a baby step, in products with a diagonal: a product with each digit of its key.
 const BABY_COST: usize = 3;
 
@@ -158,6 +176,37 @@ impl<T: Scalar> LinearMap<T> {
         Ok(Self { repetition: Some(Repetition { vector: stride * columns, result: stride * rows }), ..map })
     }
 
+    /// [`LinearMap::hybrid_apart`] of the matrix whose entries `each` tells: row, column and value; those at one place are added. It has
+    /// the diagonals that are not zero alone.
+    ///
+    /// # Errors
+    /// As [`LinearMap::hybrid_apart`].
+    pub(crate) fn sparse_apart(
+        stride: usize,
+        columns: usize,
+        rows: usize,
+        each: impl Fn(&mut dyn FnMut(usize, usize, T)),
+    ) -> Result<Self> {
+        let (longest, shortest) = (rows.max(columns), rows.min(columns));
+        // Entry (row, column) stands in that of the rows `row + b rows` of its repetitions whose diagonal is below the shorter side.
+        let place = |row: usize, column: usize| {
+            let distance = (columns + column - row % columns) % columns;
+            (distance % shortest, row + distance / shortest * shortest)
+        };
+        let mut is_diagonal = vec![false; shortest];
+        each(&mut |row, column, _| is_diagonal[place(row, column).0] = true);
+        let count = is_diagonal.iter().filter(|&&is_diagonal| is_diagonal).count();
+        memory::ask_for::<T>(count.saturating_mul(longest))?;
+        let mut diagonals: BTreeMap<usize, Vec<T>> = BTreeMap::new();
+        each(&mut |row, column, entry| {
+            let (k, row) = place(row, column);
+            let sum = &mut diagonals.entry(k * stride).or_insert_with(|| vec![T::ZERO; longest])[row];
+            *sum = sum.minus(T::ZERO.minus(entry));
+        });
+        let map = Self::from_spread_diagonals(stride * longest, stride, diagonals)?.with_few_keys();
+        Ok(Self { repetition: Some(Repetition { vector: stride * columns, result: stride * rows }), ..map })
+    }
+
     /// The map that costs least on vectors that repeat after `period` slots: [`LinearMap::dense_in`], which sparse matrices need
     /// few diagonals for, or [`LinearMap::hybrid`].
     ///
@@ -194,7 +243,7 @@ impl<T: Scalar> LinearMap<T> {
             diagonals.entry(k).or_insert_with(|| vec![T::ZERO; rows])[row] = entry;
         }
         let dimension = rows.max(columns).next_power_of_two();
-        Ok(Self { dimension, repetition: None, diagonals, spread: 1, baby_steps: 1 }.with_cheapest_steps())
+        Ok(Self { dimension, repetition: None, diagonals, spread: 1, baby_steps: 1, turn: None }.with_cheapest_steps())
     }
 
     /// The map with the diagonals `D_k[j] = A[j][(j + k) mod n]`; those that are not named are zero.
@@ -226,7 +275,7 @@ impl<T: Scalar> LinearMap<T> {
         diagonals.retain(|_, diagonal| diagonal.iter().any(|&entry| entry != T::ZERO));
         let diagonals = diagonals.into_iter().map(|(k, diagonal)| (k.cast_signed(), diagonal)).collect();
         let repetition = Some(Repetition { vector: dimension, result: dimension });
-        Ok(Self { dimension, repetition, diagonals, spread, baby_steps: 1 }.with_cheapest_steps())
+        Ok(Self { dimension, repetition, diagonals, spread, baby_steps: 1, turn: None }.with_cheapest_steps())
     }
 
     /// The number of baby steps that costs least. There is one diagonal at least.
@@ -266,9 +315,10 @@ impl<T: Scalar> LinearMap<T> {
     /// The rotations for which [`apply`](Self::apply) needs keys, each once, in ascending order.
     #[must_use]
     pub fn rotations(&self) -> Vec<isize> {
-        let (babies, giants) = self.steps(self.baby_steps);
+        let turns = self.turns(self.baby_steps, self.turn);
         let sums = self.repetition.and_then(Repetition::sum).map_or_else(Vec::new, |sum| sum.rotations());
-        let steps = babies.into_iter().chain(giants).chain(sums).filter(|&r| r != 0);
+        let of_turn = |(turn, (babies, giants))| [turn].into_iter().chain(babies).chain(giants);
+        let steps = turns.into_iter().flat_map(of_turn).chain(sums).filter(|&r| r != 0);
         steps.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
@@ -288,25 +338,30 @@ impl<T: Scalar> LinearMap<T> {
         }
         let period = if self.repetition.is_some() { self.dimension } else { slots };
         // The factors come one by one.
-        memory::ask(self.diagonals.len().saturating_mul(ev.factor_bytes(operand, period)))?;
+        let bytes = self.diagonals.len().saturating_mul(ev.factor_bytes(operand, period));
+        memory::ask(bytes)?;
         let shifted = |entries, giant: isize| {
             let rotation = (-giant).rem_euclid(period.cast_signed()).cast_unsigned();
             Repeated { entries, spread: self.spread, period, rotation }
         };
-        let (babies, giants) = self.steps(self.baby_steps);
-        let babies: Vec<isize> = babies.into_iter().collect();
-        let giants = giants
-            .into_iter()
-            .map(|giant| {
-                let terms = babies.iter().enumerate().filter_map(|(position, baby)| {
-                    let diagonal = self.diagonals.get(&(giant + baby))?;
-                    Some(ev.encode_repeated_factor(&shifted(diagonal, giant), operand).map(|plain| (position, plain)))
-                });
-                Ok(GiantStep { rotation: giant, terms: terms.collect::<Result<_>>()? })
-            })
-            .collect::<Result<_>>()?;
+        let turned = |(rotation, (babies, giants)): (isize, (BTreeSet<isize>, BTreeSet<isize>))| {
+            let babies: Vec<isize> = babies.into_iter().collect();
+            let giants = giants
+                .into_iter()
+                .map(|giant| {
+                    let terms = babies.iter().enumerate().filter_map(|(position, baby)| {
+                        let diagonal = self.diagonals.get(&(rotation + giant + baby))?;
+                        let factor = ev.encode_repeated_factor(&shifted(diagonal, giant), operand);
+                        Some(factor.map(|plain| (position, plain)))
+                    });
+                    Ok(GiantStep { rotation: giant, terms: terms.collect::<Result<_>>()? })
+                })
+                .collect::<Result<_>>()?;
+            Ok(Turn { rotation, babies, giants })
+        };
+        let turns = self.turns(self.baby_steps, self.turn).into_iter().map(turned).collect::<Result<_>>()?;
         let (dimension, repetition, rows) = (self.dimension, self.repetition, self.row_sums());
-        Ok(PreparedMap { dimension, repetition, level: ev.level(operand), babies, giants, rows })
+        Ok(PreparedMap { dimension, repetition, level: ev.level(operand), turns, rows, bytes })
     }
 
     /// For each slot of a result the sums of the negative and of the positive entries of its row.
@@ -332,10 +387,41 @@ impl<T: Scalar> LinearMap<T> {
         self.prepare(ev, x)?.apply(ev, x)
     }
 
-    /// The rotations of the baby steps and of the giant steps that have a diagonal, 0 included.
-    fn steps(&self, baby_steps: usize) -> (BTreeSet<isize>, BTreeSet<isize>) {
-        let baby = |k: &isize| k.rem_euclid(baby_steps.cast_signed());
-        self.diagonals.keys().map(|k| (baby(k), k - baby(k))).unzip()
+    /// The rotations of all steps that have a diagonal.
+    fn turns(&self, baby_steps: usize, turn: Option<usize>) -> Turns {
+        let mut turns = Turns::new();
+        for &k in self.diagonals.keys() {
+            let below = turn.map_or(k, |turn| k.rem_euclid(turn.cast_signed()));
+            let baby = below.rem_euclid(baby_steps.cast_signed());
+            let (babies, giants) = turns.entry(k - below).or_default();
+            babies.insert(baby);
+            giants.insert(below - baby);
+        }
+        turns
+    }
+
+    /// The steps for which the product of cost and number of keys is least, where there would be many keys, which take more memory
+    /// than anything else.
+    fn with_few_keys(self) -> Self {
+        if self.rotations().len() <= FEW_KEYS {
+            return self;
+        }
+        let bits = self.dimension.ilog2();
+        let steps = (0..=bits).flat_map(|baby| (baby + 1..=bits).map(move |turn| (1 << baby, Some(1 << turn))));
+        let weight = |baby_steps: usize, turn: Option<usize>| {
+            let turns = self.turns(baby_steps, turn);
+            let moves = |steps: &BTreeSet<isize>| steps.iter().filter(|&&r| r != 0).count();
+            let each = turns.values().map(|(babies, giants)| moves(babies) + GIANT_COST * moves(giants)).sum::<usize>();
+            let turned = turns.keys().filter(|&&turn| turn != 0).count();
+            let cost = self.diagonals.len() + BABY_COST * (each + GIANT_COST * turned);
+            let keys = |(turn, (babies, giants))| [turn].into_iter().chain(babies).chain(giants);
+            let keys: BTreeSet<isize> = turns.into_iter().flat_map(keys).filter(|&r| r != 0).collect();
+            cost * keys.len().max(1)
+        };
+        let all = [(self.baby_steps, None)].into_iter().chain(steps);
+        let (baby_steps, turn) =
+            all.min_by_key(|&(baby_steps, turn)| weight(baby_steps, turn)).unwrap_or((self.baby_steps, None));
+        Self { baby_steps, turn, ..self }
     }
 }
 
@@ -392,7 +478,21 @@ impl<F> PreparedMap<F> {
     /// # Errors
     /// No level left; missing keys.
     pub(crate) fn blocks<E: SlotEvaluator<Factor = F>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
-        ev.sum_giant_steps(x, &self.babies, &self.giants)
+        let rotations: Vec<isize> = self.turns.iter().map(|turn| turn.rotation).collect();
+        let turned = match rotations[..] {
+            [0] => vec![x.clone()],
+            // Each rotation would be renewed by itself.
+            _ => ev.rotate_many(&ev.renewed_for_product(x.clone())?, &rotations)?,
+        };
+        let mut sum: Option<E::Ciphertext> = None;
+        for (turn, x) in self.turns.iter().zip(&turned) {
+            let part = ev.sum_giant_steps(x, &turn.babies, &turn.giants)?;
+            sum = Some(match sum {
+                Some(sum) => ev.add(&sum, &part)?,
+                None => part,
+            });
+        }
+        sum.ok_or_else(|| Error::Length { what: "diagonals", found: 0, needed: "at least 1".to_owned() })
     }
 
     /// The sum over the blocks of a result.
@@ -454,6 +554,11 @@ impl<F> PreparedMap<F> {
     #[must_use]
     pub const fn dimension(&self) -> usize {
         self.dimension
+    }
+
+    /// The most bytes that its factors take.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.bytes
     }
 }
 

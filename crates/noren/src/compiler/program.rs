@@ -134,6 +134,9 @@ impl Program {
     /// As [`Program::compile`].
     pub fn compile_on(backends: &Backends<'_>, graph: Graph, options: &Options) -> Result<Self> {
         options.check()?;
+        if graph.is_draft() {
+            return Err(Error::parameter("graph", "a draft", "one that is calibrated"));
+        }
         let precision = options.precision_of(&graph);
         let evaluated = Evaluated::new(&graph)?;
         let options = Options { precision: Some(evaluated.precision(precision)), ..options.clone() };

@@ -3,6 +3,7 @@
 use noren_rlwe::error::Result;
 use noren_rlwe::parameters::Parameters;
 
+use crate::circuits::linear::MOST_KEPT;
 use crate::circuits::recorder::{CircuitUsage, Operation};
 use crate::cost::price::{Left, PROCESS_BYTES, Party, Price};
 use crate::cost::ring::RingMeter;
@@ -137,7 +138,7 @@ impl SlotDraft {
             }
             Slots::Residues | Slots::ScaledResidues => self.parameters.degree(),
         };
-        let (mut factors, mut prepare) = (0, Work::default());
+        let (mut factors, mut encodings, mut most, mut prepare) = (0, 0, 0, Work::default());
         for (&(depth, operation), &count) in &self.usage.operations {
             let limbs = self.limbs_at(depth);
             match operation {
@@ -148,7 +149,7 @@ impl SlotDraft {
                     };
                     price.add_part(describe(operation), count as f64, server.seconds(&work)? * count as f64);
                 }
-                // Servers keep them.
+                // Servers keep them, as far as there is room.
                 Operation::FactorEncoding => {
                     let rows = limbs + self.parameters.p().len();
                     let encode = match self.slots {
@@ -156,9 +157,14 @@ impl SlotDraft {
                         _ => meter.encode_residues(rows),
                     };
                     prepare += encode * count as f64;
+                    encodings += count;
                     factors += (count * rows * factor_words * size_of::<u64>()) as u64;
                 }
                 _ => {
+                    if let Operation::GiantSteps { terms, .. } = operation {
+                        let rows = limbs + self.parameters.p().len();
+                        most = most.max((terms * rows * factor_words * size_of::<u64>()) as u64);
+                    }
                     let work_of = |operation| {
                         meter.operation(operation, limbs, factor_words, self.slots == Slots::ScaledResidues)
                     };
@@ -174,7 +180,13 @@ impl SlotDraft {
         let [first, last] = [self.limbs_at(0), self.limbs_at(self.usage.depth)];
         let transfers = server.seconds(&meter.transfers((self.inputs, first), (self.results, last)))?;
         price.add_part(TRANSFERS, (self.inputs + self.results) as f64, transfers);
-        price.prepare_seconds = server.seconds(&prepare)?;
+        let again = if factors > MOST_KEPT { 1.0 - MOST_KEPT as f64 / factors as f64 } else { 0.0 };
+        let prepare = server.seconds(&prepare)?;
+        price.prepare_seconds = prepare * (1.0 - again);
+        if again > 0.0 {
+            price.add_part(describe(Operation::FactorEncoding), encodings as f64 * again, prepare * again);
+            factors = MOST_KEPT + most;
+        }
         let special = self.parameters.p().len();
         let held =
             self.usage.held.most_rows(|depth| self.limbs_at(depth), special, server.threads) as u64 * self.row_bytes();

@@ -29,6 +29,20 @@ impl Graph {
     /// # Errors
     /// Inputs of other counts or sizes, or of fewer requests than others; a margin that is not a number from 0 to 10^6; results that are not finite.
     pub fn calibrated(&self, inputs: &[Vec<f64>], margin: f64) -> Result<Self> {
+        self.calibrated_to(inputs, margin, true)
+    }
+
+    /// [`Graph::calibrated`], where errors are followed from one intermediate result that is checked to the next alone
+    /// ([`Unary::Restated`]): of a function of many steps nothing is known then of the errors of results, whose bounds would grow with
+    /// each step beyond any use.
+    ///
+    /// # Errors
+    /// As [`Graph::calibrated`].
+    pub fn calibrated_apart(&self, inputs: &[Vec<f64>], margin: f64) -> Result<Self> {
+        self.calibrated_to(inputs, margin, false)
+    }
+
+    fn calibrated_to(&self, inputs: &[Vec<f64>], margin: f64, bounded: bool) -> Result<Self> {
         if !(0.0..=MOST_MARGIN).contains(&margin) {
             return Err(Error::parameter("margin", margin, "a number from 0 to 10^6"));
         }
@@ -48,6 +62,9 @@ impl Graph {
                 let found = known.clipped(found.widened(margin * width));
                 if known.high - known.low > WIDER * (found.high - found.low) {
                     name = calibrated.push(Operation::Within(name, found), &node.place)?;
+                    if !bounded && !simple.outputs().contains(&at) {
+                        name = calibrated.push(Operation::Unary(Unary::Restated, name), &node.place)?;
+                    }
                 }
             }
             names.push(name);
@@ -90,7 +107,9 @@ fn used_in_products(graph: &Graph) -> Vec<bool> {
             Operation::Polynomial(_, coefficients) => coefficients.len() <= 2,
             Operation::Unary(kind, _) => *kind == Unary::Neg,
             Operation::Reduce(kind, ..) => *kind == Reduction::Sum,
-            Operation::Gather { .. } | Operation::MatMul { .. } | Operation::Within(..) => true,
+            Operation::Gather { .. } | Operation::MatMul { .. } | Operation::Sparse { .. } | Operation::Within(..) => {
+                true
+            }
             _ => false,
         };
         if !is_linear {
@@ -118,6 +137,42 @@ mod tests {
         let last = graph.push(last, "b").expect("a product");
         graph.finish(vec![last, hidden]).expect("outputs");
         graph
+    }
+
+    #[test]
+    fn of_many_squares_the_ranges_are_those_of_examples_and_errors_are_counted_from_one_to_the_next() {
+        let range = Interval::new(-3.0, 3.0);
+        let built = |mut graph: Graph| {
+            let x = Operation::Input { name: "x".into(), shape: vec![4], element: Element::Real, range };
+            let mut last = graph.push(x, "")?;
+            for _ in 0..12 {
+                // 2 x^2 - 1 stays within [-1, 1], and a sum of matrices hides that.
+                let square = graph.push(Operation::Binary(Binary::Mul, last, last), "")?;
+                let matrix = (0..16).map(|k| if k % 5 == 0 { 2.0 } else { 0.0 }).collect();
+                let twice = graph.push(Operation::MatMul { of: square, columns: 4, matrix }, "")?;
+                let one = Operation::Constant { shape: vec![], element: Element::Real, values: vec![1.0] };
+                let one = graph.push(one, "")?;
+                last = graph.push(Operation::Binary(Binary::Sub, twice, one), "")?;
+            }
+            graph.finish(vec![last])?;
+            Ok::<_, Error>(graph)
+        };
+        assert!(built(Graph::default()).is_err());
+        let draft = built(Graph::draft()).expect("a draft");
+        let inputs = [vec![0.1, -0.7, 0.9, 0.5]];
+        let calibrated = draft.calibrated_apart(&inputs, 0.25).expect("ranges");
+        assert!(!calibrated.is_draft() && calibrated.nodes().iter().all(|node| node.range.magnitude() <= 50.0));
+        let values = [&calibrated, &draft].map(|graph| graph.evaluate(&inputs).expect("values").concat());
+        values[0].iter().zip(&values[1]).for_each(|(a, b)| assert!((a - b).abs() < 1e-9, "{a} for {b}"));
+        let restated = |graph: &Graph| {
+            graph.nodes().iter().filter(|node| matches!(node.operation, Operation::Unary(Unary::Restated, _))).count()
+        };
+        assert!(restated(&calibrated) > 0);
+        let bounded = draft.calibrated(&inputs, 0.25).expect("ranges");
+        assert_eq!(restated(&bounded), 0);
+        for (graph, bound) in [(calibrated, f64::INFINITY), (bounded, 0.5)] {
+            assert_eq!(Evaluated::new(&graph).expect("a function").bounds(&[0.5]), [bound]);
+        }
     }
 
     #[test]

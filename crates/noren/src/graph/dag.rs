@@ -34,6 +34,8 @@ pub struct Graph {
     results: usize,
     /// The forms that narrow the ranges of further nodes, until [`Graph::finish`].
     separable: Separable,
+    /// Whether ranges that are not finite are cut off.
+    draft: bool,
 }
 
 /// The JSON of a graph: all that does not follow.
@@ -48,6 +50,19 @@ struct Record {
 const MOST_NODES: usize = 1 << 16;
 
 impl Graph {
+    /// A graph whose ranges of intermediate results are those of [examples](Graph::calibrated) in the end: that which follows from
+    /// ranges of inputs need not be finite, as after many squares. It is calibrated before it is compiled.
+    #[must_use]
+    pub fn draft() -> Self {
+        Self { draft: true, ..Self::default() }
+    }
+
+    /// Whether it is a [draft](Graph::draft).
+    #[must_use]
+    pub const fn is_draft(&self) -> bool {
+        self.draft
+    }
+
     /// Appends an operation on earlier nodes, and returns its position.
     ///
     /// # Errors
@@ -60,7 +75,7 @@ impl Graph {
         if let Some(missing) = operation.operands().into_iter().find(|&operand| operand >= self.nodes.len()) {
             return Err(Error::parameter("operand", missing, format!("below {}", self.nodes.len())));
         }
-        let (shape, element, range) = infer(&self.nodes, &operation, place)?;
+        let (shape, element, range) = infer(&self.nodes, &operation, place, self.draft)?;
         let mut node = Node { operation, place: place.to_owned(), shape, element, range };
         node.range = self.separable.narrow(&self.nodes, &node);
         self.nodes.push(node);

@@ -124,8 +124,14 @@ impl Evaluated {
         of_results / self.images.iter().map(|image| image.factor.abs()).fold(0.0, f64::max)
     }
 
-    /// The bounds on the errors of results, of those on what was evaluated.
+    /// The bounds on the errors of results, of those on what was evaluated; infinite where errors are not followed from the inputs
+    /// on ([`Unary::Restated`]).
     pub(crate) fn bounds(&self, evaluated: &[f64]) -> Vec<f64> {
+        let is_restated =
+            |(node, needed): (&Node, bool)| needed && matches!(node.operation, Operation::Unary(Unary::Restated, _));
+        if self.graph.nodes().iter().zip(self.graph.needed()).any(is_restated) {
+            return vec![f64::INFINITY; self.images.len()];
+        }
         let largest = self.graph.results().iter().map(|&at| self.graph.node(at).range.magnitude());
         let images = self.images.iter().zip(largest).zip(evaluated);
         images.map(|((image, largest), bound)| image.factor.abs() * bound + image.rounding(largest)).collect()

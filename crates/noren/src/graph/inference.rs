@@ -7,6 +7,7 @@ use crate::graph::interval::{Interval, sums_of_columns};
 use crate::graph::node::Node;
 use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
 use crate::graph::shape::{broadcast, size, without};
+use crate::graph::sparse::SparseMatrix;
 
 /// The most elements of a node.
 const MOST_ELEMENTS: usize = 1 << 24;
@@ -23,6 +24,9 @@ pub const LARGEST_INTEGER: f64 = (1u64 << 53) as f64;
 /// Sums and products of integers are at most this, a little below 2^63.
 const LARGEST_RESULT: f64 = ((1u64 << 63) - (1u64 << 40)) as f64;
 
+/// Where ranges of drafts are cut off: what a square or a sum of these is, is finite.
+const LARGEST_OF_DRAFTS: f64 = 1e150;
+
 /// The relative error of the ends of ranges beyond 2^53: sums of up to [`MOST_ELEMENTS`] terms, each off by at most 2^-53.
 const ROUNDING: f64 = 1.0 / (1u64 << 28) as f64;
 
@@ -30,11 +34,21 @@ const ROUNDING: f64 = 1.0 / (1u64 << 28) as f64;
 ///
 /// # Errors
 /// [`GraphError::Operands`] and [`GraphError::Range`].
-pub fn infer(nodes: &[Node], operation: &Operation, place: &str) -> Result<(Vec<usize>, Element, Interval)> {
+pub fn infer(
+    nodes: &[Node],
+    operation: &Operation,
+    place: &str,
+    draft: bool,
+) -> Result<(Vec<usize>, Element, Interval)> {
     let context = Context { operation, place };
     let mut result = context.infer(nodes)?;
     if result.1 != Element::Real {
         result.2 = context.wide(nodes, result.2)?;
+    }
+    if draft && result.1 == Element::Real && !result.2.is_proper() {
+        let end =
+            |end: f64, most: f64| if end.is_nan() { most } else { end.clamp(-LARGEST_OF_DRAFTS, LARGEST_OF_DRAFTS) };
+        result.2 = Interval::new(end(result.2.low, -LARGEST_OF_DRAFTS), end(result.2.high, LARGEST_OF_DRAFTS));
     }
     let (shape, _, range) = &result;
     if size(shape).is_none_or(|size| size > MOST_ELEMENTS || size == 0) || shape.len() > MOST_AXES {
@@ -101,6 +115,7 @@ impl Context<'_> {
                 Ok((shape, a.element.max(b.element), a.range.hull(b.range)))
             }
             Operation::MatMul { of, columns, matrix } => self.matrix(&nodes[*of], *columns, matrix),
+            Operation::Sparse { of, columns, matrix } => self.sparse(&nodes[*of], *columns, matrix),
             Operation::Reduce(kind, of, axes) => self.reduce(*kind, &nodes[*of], axes),
             Operation::Sort(of, axis) => {
                 let node = &nodes[*of];
@@ -230,6 +245,8 @@ impl Context<'_> {
             Unary::Not if node.element == Element::Bool => Interval::point(1.0).plus(node.range.negated()),
             Unary::Not => return Err(self.operands(describe(node), "truth values".to_owned())),
             Unary::Neg => node.range.negated(),
+            Unary::Restated if node.element == Element::Real => node.range,
+            Unary::Restated => return Err(self.operands(describe(node), "real numbers".to_owned())),
             Unary::Abs => node.range.abs(),
             Unary::Sign => Interval::new(Unary::Sign.of(node.range.low), Unary::Sign.of(node.range.high)),
         };
@@ -284,6 +301,22 @@ impl Context<'_> {
         let range = sums_of_columns(matrix, columns, |entry| node.range.times(Interval::point(entry)));
         let element = if whole { node.element.max(Element::Integer) } else { Element::Real };
         Ok((outer.iter().copied().chain([columns]).collect(), element, range))
+    }
+
+    fn sparse(&self, node: &Node, columns: usize, matrix: &SparseMatrix) -> Result<(Vec<usize>, Element, Interval)> {
+        let (Some((&rows, outer)), Element::Real) = (node.shape.split_last(), node.element) else {
+            return Err(self.operands(describe(node), "an array of real numbers of at least one axis".to_owned()));
+        };
+        let shape: Vec<usize> = outer.iter().copied().chain([columns]).collect();
+        // Before anything is as long as the columns that are stated.
+        if size(&shape).is_none_or(|size| size > MOST_ELEMENTS || size == 0) {
+            return Err(self.operands(format!("{columns} columns"), format!("1 to {MOST_ELEMENTS} elements")));
+        }
+        if let Some(found) = matrix.fault(rows, columns) {
+            return Err(self.operands(found, format!("blocks of a matrix of {rows} rows and {columns} columns")));
+        }
+        let range = matrix.sums_of_columns(columns, |entry| node.range.times(Interval::point(entry)));
+        Ok((shape, Element::Real, range))
     }
 
     fn reduce(&self, kind: Reduction, node: &Node, axes: &[usize]) -> Result<(Vec<usize>, Element, Interval)> {

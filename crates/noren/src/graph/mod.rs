@@ -3,6 +3,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `operation`, `node`, `dag` | [`Graph`]: what a function computes, with shapes, types and ranges of all nodes |
+//! | `sparse` | matrices by the entries that are not zero |
 //! | `interval`, `ranges`, `shape`, `inference` | where results lie, how shapes broadcast, what follows from an operation |
 //! | `reference`, `wide` | the function in clear, the oracle; with integers beyond 2^53 |
 //! | `rows` | functions that compute their rows apart |
@@ -24,6 +25,7 @@ pub(crate) mod rows;
 mod separable;
 pub(crate) mod shape;
 pub(crate) mod simplify;
+pub(crate) mod sparse;
 pub(crate) mod wide;
 
 pub use dag::Graph;
@@ -32,3 +34,4 @@ pub use evaluated::{Evaluated, Outside};
 pub use interval::Interval;
 pub use node::Node;
 pub use operation::{Binary, Element, Function, Operation, Reduction, Unary};
+pub use sparse::SparseMatrix;

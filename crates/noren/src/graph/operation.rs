@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::circuits::approx::sigmoid;
 use crate::graph::interval::Interval;
+use crate::graph::sparse::SparseMatrix;
 
 /// The type of the elements of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -67,6 +68,15 @@ pub enum Operation {
         columns: usize,
         /// The matrix, row after row; as many rows as the last axis has elements.
         matrix: Vec<f64>,
+    },
+    /// The same of real numbers with a matrix that is given by its entries that are not zero.
+    Sparse {
+        /// The node.
+        of: usize,
+        /// Columns of the matrix.
+        columns: usize,
+        /// The matrix; as many rows as the last axis has elements.
+        matrix: SparseMatrix,
     },
     /// One number from all along some axes, which the result has no more.
     Reduce(Reduction, usize, Vec<usize>),
@@ -132,6 +142,8 @@ pub enum Unary {
     Abs,
     /// -1, 0 or 1.
     Sign,
+    /// The element as it was computed, its error included: errors are counted from here on.
+    Restated,
 }
 
 /// An operation on two elements.
@@ -222,6 +234,7 @@ impl Unary {
             Self::Abs => x.abs(),
             Self::Sign if x == 0.0 => 0.0,
             Self::Sign => x.signum(),
+            Self::Restated => x,
         }
     }
 }
@@ -317,6 +330,7 @@ impl Operation {
             Self::Gather { of, .. }
             | Self::Unary(_, of)
             | Self::MatMul { of, .. }
+            | Self::Sparse { of, .. }
             | Self::Reduce(_, of, _)
             | Self::Sort(of, _)
             | Self::ArgMax(of, _)
@@ -339,6 +353,7 @@ impl Operation {
             Self::Gather { of, .. }
             | Self::Unary(_, of)
             | Self::MatMul { of, .. }
+            | Self::Sparse { of, .. }
             | Self::Reduce(_, of, _)
             | Self::Sort(of, _)
             | Self::ArgMax(of, _)
@@ -375,6 +390,7 @@ impl Operation {
             Self::Binary(kind, _, _) => kebab(kind),
             Self::Select(..) => "where".to_owned(),
             Self::MatMul { .. } => "matmul".to_owned(),
+            Self::Sparse { .. } => "sparse matmul".to_owned(),
             Self::Reduce(kind, _, _) => format!("{} over axes", kebab(kind)),
             Self::Sort(..) => "sort".to_owned(),
             Self::ArgMax(..) => "argmax".to_owned(),

@@ -79,6 +79,10 @@ impl Graph {
                 };
                 values(*of).chunks(rows).flat_map(product).collect()
             }
+            Operation::Sparse { of, columns, matrix } => {
+                let rows = self.node(*of).shape.last().copied().unwrap_or(1);
+                matrix.product(values(*of), rows, *columns)
+            }
             Operation::Reduce(kind, of, axes) => {
                 let mut result: Vec<Option<f64>> = vec![None; size(&node.shape).unwrap_or(0)];
                 for (to, &x) in positions_without(&self.node(*of).shape, axes).into_iter().zip(values(*of)) {

@@ -70,7 +70,7 @@ fn is_apart(graph: &Graph, at: usize, rows: usize, apart: &[bool]) -> Option<boo
             true => axes(of) == node.shape.len(),
             false => axes(of) < node.shape.len() || graph.node(of).shape[0] == 1,
         }),
-        Operation::MatMul { of, .. } => axes(*of) > 1,
+        Operation::MatMul { of, .. } | Operation::Sparse { of, .. } => axes(*of) > 1,
         Operation::Reduce(_, _, axes) => !axes.contains(&0),
         Operation::Sort(_, axis)
         | Operation::ArgMax(_, axis)

@@ -50,7 +50,7 @@ impl Series {
 /// As [`Graph::push`].
 pub fn simplified(graph: &Graph) -> Result<Graph> {
     let mut series: Vec<Vec<Series>> = Vec::with_capacity(graph.nodes().len());
-    let mut result = Graph::default();
+    let mut result = if graph.is_draft() { Graph::draft() } else { Graph::default() };
     // Nodes that are the same as earlier ones.
     let mut same: Vec<usize> = Vec::with_capacity(graph.nodes().len());
     for (at, node) in graph.nodes().iter().enumerate() {

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use noren_rlwe::error::{Error, Result};
 
-use crate::circuits::linear::{LinearMap, PreparedMap};
+use crate::circuits::linear::{LinearMap, MOST_KEPT, PreparedMap};
 use crate::lowering::layout::Layout;
 use crate::schemes::slots::{Scalar, SlotEvaluator};
 
-/// The encoded matrices of a graph, each for the level that it was last used at: in all runs of a plan the same. Where memory does
-/// not suffice for all, none is kept.
+/// The encoded matrices of a graph, each for the level that it was last used at: in all runs of a plan the same, up to [`MOST_KEPT`]
+/// bytes. Where memory does not suffice for these, none is kept.
 pub(crate) struct Kept<F>(Mutex<HashMap<Place, Encoded<F>>>);
 
 /// The encoded matrices of an evaluator.
@@ -80,7 +80,7 @@ impl<F> Default for Kept<F> {
 }
 
 impl<F> Kept<F> {
-    /// The matrix of a place, encoded for `x`; made if it is not kept.
+    /// The matrix of a place, encoded for `x`; made if it is not kept. Who uses it several times holds it meanwhile.
     ///
     /// # Errors
     /// As [`LinearMap::prepare`], and what `map` refuses.
@@ -110,8 +110,14 @@ impl<F> Kept<F> {
             prepared => prepared?,
         };
         let prepared = Arc::new(prepared);
+        let mut kept = lock();
         // Other levels are those of clients who send what no run needs.
-        lock().insert(place.clone(), Encoded { level, prepared: Arc::clone(&prepared) });
+        kept.remove(place);
+        let bytes = kept.values().map(|known| known.prepared.bytes()).sum::<usize>() + prepared.bytes();
+        if bytes as u64 <= MOST_KEPT {
+            kept.insert(place.clone(), Encoded { level, prepared: Arc::clone(&prepared) });
+        }
+        drop(kept);
         Ok(prepared)
     }
 

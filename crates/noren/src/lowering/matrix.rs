@@ -9,6 +9,7 @@ use noren_rlwe::error::Result;
 use crate::circuits::linear::LinearMap;
 use crate::circuits::trace;
 use crate::graph::interval::{Interval, sums_of_columns};
+use crate::graph::sparse::SparseMatrix;
 use crate::lowering::kept::{Place, Role};
 use crate::lowering::layout::{Dimension, Fill, Layout};
 use crate::lowering::nodes::{Lowering, Shared};
@@ -19,6 +20,21 @@ use crate::schemes::slots::Scalar;
 
 /// The diagonals of all matrices that bring elements into another order.
 const MOST_MOVES: usize = 1 << 14;
+
+/// The entries of a sparse matrix that is taken as one with all of its entries, where it has no diagonals.
+const MOST_DENSE: usize = 1 << 24;
+
+/// A matrix by blocks.
+struct Blocks<'a, T> {
+    rows: usize,
+    columns: usize,
+    /// Where all entries lie.
+    entries: Interval,
+    /// The map of one block of results from one block of elements, of these sizes.
+    map: &'a MapOfBlock<'a, T>,
+}
+
+type MapOfBlock<'a, T> = dyn Fn((usize, usize), (usize, usize)) -> Result<LinearMap<T>> + Sync + 'a;
 
 impl<E: Shared> Lowering<'_, E> {
     /// `sum_c x[.., c] matrix[c][k]`.
@@ -31,14 +47,9 @@ impl<E: Shared> Lowering<'_, E> {
     ) -> Result<Value<E::Ciphertext>> {
         let axis = self.graph.node(at).shape.len() - 1;
         let rows = matrix.len() / columns;
-        // Slots without an element, and columns behind the last, may hold zeros.
-        let full = x.layout.is_full() && columns.is_power_of_two();
-        let zero = Interval::point(0.0);
-        let bounds = sums_of_columns(matrix, columns, |entry| {
-            let term = x.bounds.times(Interval::point(entry));
-            if full { term } else { term.hull(zero) }
-        });
-        let bounds = if columns.is_power_of_two() { bounds } else { bounds.hull(zero) };
+        let (terms, padding) = self.terms(x, columns);
+        let bounds = sums_of_columns(matrix, columns, terms);
+        let bounds = padding.map_or(bounds, |zero| bounds.hull(zero));
         let Some(dimension) = x.layout.find(axis) else {
             let sum = |k: usize| matrix[k..].iter().step_by(columns).sum();
             return self.copies_times(at, x, columns, &(0..columns).map(sum).collect::<Vec<f64>>());
@@ -50,22 +61,98 @@ impl<E: Shared> Lowering<'_, E> {
         if columns == 1 {
             return self.weighted_slots(x, dimension, matrix, bounds);
         }
-        let last = dimension + 1 == x.layout.dimensions.len();
-        let size = columns.next_power_of_two();
-        // Behind the last dimension there is room for more columns than rows, in further ciphertexts too.
-        let grows = spread.groups == 1 && last;
-        if !spread.cyclic || (size > spread.within && spread.groups == 1 && !grows) {
+        if !self.is_in_place(x, (dimension, spread), columns) {
             // The axis comes to lie outermost first.
-            let shape = row_shape(x, axis, rows);
-            let inner = (0..shape.len()).filter(|&other| other != axis).chain([axis]).collect::<Vec<_>>();
-            let target = Layout::of_axes(&shape, &inner, Fill::Zeros);
-            if target == x.layout {
-                return Err(self.refusal(at, "use a table with fewer rows, whose ciphertexts hold whole columns"));
-            }
-            let moved = self.moved(at, x, &target, &shape)?;
+            let moved = self.outermost(at, x, axis, rows)?;
             return self.matrix_product(at, &moved.into(), columns, matrix);
         }
-        self.by_diagonals(at, x, (dimension, spread), columns, matrix, bounds)
+        let map = |(h, g): (usize, usize), (elements, results): (usize, usize)| {
+            LinearMap::hybrid_apart(spread.stride, elements, results, |row, column| {
+                let (c, k) = (g * elements + column, h * results + row);
+                E::Scalar::number(if c < rows && k < columns { matrix[c * columns + k] } else { 0.0 })
+            })
+        };
+        let blocks = Blocks { rows, columns, entries: Interval::of(matrix), map: &map };
+        self.by_diagonals(at, x, (dimension, spread), &blocks, bounds)
+    }
+
+    /// [`Lowering::matrix_product`] with a matrix by its entries that are not zero.
+    pub(super) fn sparse_product(
+        &mut self,
+        at: usize,
+        x: &Arc<Value<E::Ciphertext>>,
+        (rows, columns): (usize, usize),
+        matrix: &SparseMatrix,
+    ) -> Result<Value<E::Ciphertext>> {
+        let axis = self.graph.node(at).shape.len() - 1;
+        let spread = x.layout.find(axis).map(|dimension| (dimension, Spread::of(&x.layout, dimension, self.slots)));
+        let (dimension, spread) = match spread {
+            Some((dimension, spread)) if spread.within > 1 && columns > 1 => (dimension, spread),
+            // Of copies, of an element in each ciphertext, and of a column, there is no diagonal.
+            _ if rows.saturating_mul(columns) <= MOST_DENSE => {
+                return self.matrix_product(at, x, columns, &matrix.dense(rows, columns));
+            }
+            _ => return Err(self.refusal(at, "use fewer rows, whose ciphertexts hold more of each")),
+        };
+        if !self.is_in_place(x, (dimension, spread), columns) {
+            let moved = self.outermost(at, x, axis, rows)?;
+            return self.sparse_product(at, &moved.into(), (rows, columns), matrix);
+        }
+        let (bounds, entries) = {
+            let (terms, padding) = self.terms(x, columns);
+            let bounds = matrix.sums_of_columns(columns, terms);
+            let entries =
+                matrix.values.iter().fold(Interval::point(0.0), |all, &value| all.hull(Interval::point(value)));
+            (padding.map_or(bounds, |zero| bounds.hull(zero)), entries)
+        };
+        let map = |(h, g): (usize, usize), (elements, results): (usize, usize)| {
+            LinearMap::sparse_apart(spread.stride, elements, results, |hear| {
+                matrix.each(|c, k, value| {
+                    if c / elements == g && k / results == h {
+                        hear(k % results, c % elements, E::Scalar::number(value));
+                    }
+                });
+            })
+        };
+        let blocks = Blocks { rows, columns, entries, map: &map };
+        self.by_diagonals(at, x, (dimension, spread), &blocks, bounds)
+    }
+
+    /// Where a product of an entry with an element lies, and, if there are results of nothing, where they lie: slots without an
+    /// element, and columns behind the last, may hold zeros.
+    fn terms(&self, x: &Value<E::Ciphertext>, columns: usize) -> (impl Fn(f64) -> Interval + use<E>, Option<Interval>) {
+        let (zero, bounds) = (Interval::point(0.0), x.bounds);
+        let full = x.layout.is_full() && columns.is_power_of_two();
+        let term = move |entry: f64| {
+            let term = bounds.times(Interval::point(entry));
+            if full { term } else { term.hull(zero) }
+        };
+        (term, (!columns.is_power_of_two()).then_some(zero))
+    }
+
+    /// Whether the elements along an axis lie as a product by diagonals needs them.
+    fn is_in_place(&self, x: &Value<E::Ciphertext>, (dimension, spread): (usize, Spread), columns: usize) -> bool {
+        // Behind the last dimension there is room for more columns than rows, in further ciphertexts too.
+        let grows = spread.groups == 1 && dimension + 1 == x.layout.dimensions.len();
+        let fits = columns.next_power_of_two() <= spread.within || spread.groups > 1 || grows;
+        spread.cyclic && fits
+    }
+
+    /// The array with an axis outermost.
+    fn outermost(
+        &mut self,
+        at: usize,
+        x: &Arc<Value<E::Ciphertext>>,
+        axis: usize,
+        rows: usize,
+    ) -> Result<Value<E::Ciphertext>> {
+        let shape = row_shape(x, axis, rows);
+        let inner = (0..shape.len()).filter(|&other| other != axis).chain([axis]).collect::<Vec<_>>();
+        let target = Layout::of_axes(&shape, &inner, Fill::Zeros);
+        if target == x.layout {
+            return Err(self.refusal(at, "use a table with fewer rows, whose ciphertexts hold whole columns"));
+        }
+        self.moved(at, x, &target, &shape)
     }
 
     /// The product with one column: the elements times its entries, added up.
@@ -139,29 +226,23 @@ impl<E: Shared> Lowering<'_, E> {
         Ok(self.made(parts, layout, bounds))
     }
 
-    /// The product by [`LinearMap::hybrid`]: of every ciphertext as many diagonals as the smaller of its rows and columns, and
+    /// The product by [`LinearMap::hybrid`]: of every ciphertext as many diagonals as the smaller of its rows and columns at most, and
     /// one sum over blocks for all of its ciphertexts.
     fn by_diagonals(
         &self,
         at: usize,
         x: &Value<E::Ciphertext>,
         (dimension, spread): (usize, Spread),
-        columns: usize,
-        matrix: &[f64],
+        matrix: &Blocks<'_, E::Scalar>,
         bounds: Interval,
     ) -> Result<Value<E::Ciphertext>> {
-        let (rows, layout) = (matrix.len() / columns, &x.layout);
+        let (rows, columns, layout) = (matrix.rows, matrix.columns, &x.layout);
         let size = columns.next_power_of_two();
         let last = dimension + 1 == x.layout.dimensions.len();
         let room = if spread.groups == 1 && last { self.slots / spread.stride } else { spread.within };
         let within = size.min(room);
         // Of output block h and input block g.
-        let map = |h: usize, g: usize| {
-            LinearMap::hybrid_apart(spread.stride, spread.within, within, |row, column| {
-                let (c, k) = (g * spread.within + column, h * within + row);
-                E::Scalar::number(if c < rows && k < columns { matrix[c * columns + k] } else { 0.0 })
-            })
-        };
+        let map = |h: usize, g: usize| (matrix.map)((h, g), (spread.within, within));
         let groups = spread.parts(x.parts.len());
         // Behind the last dimension nothing is counted by blocks.
         let blocks = if last { columns.div_ceil(within) } else { size / within };
@@ -171,17 +252,15 @@ impl<E: Shared> Lowering<'_, E> {
         };
         // Each once, for all groups.
         let used = rows.div_ceil(spread.within);
-        self.side_by_side(blocks * used, |work| {
-            let (h, g) = (work / used, work % used);
-            prepared(h, g, &x.parts[groups[0][g]]).map(|_| ())
-        })?;
+        let maps = self
+            .side_by_side(blocks * used, |work| prepared(work / used, work % used, &x.parts[groups[0][work % used]]))?;
         let products = self.side_by_side(groups.len() * blocks, |work| {
             let (group, h) = (&groups[work / blocks], work % blocks);
-            let (first, x) = (prepared(h, 0, &x.parts[group[0]])?, |g: usize| &x.parts[group[g]]);
-            let sum = (1..used).try_fold(first.blocks(self.ev, x(0))?, |sum, g| {
-                self.ev.add(&sum, &prepared(h, g, x(g))?.blocks(self.ev, x(g))?)
+            let (maps, x) = (&maps[h * used..][..used], |g: usize| &x.parts[group[g]]);
+            let sum = (1..used).try_fold(maps[0].blocks(self.ev, x(0))?, |sum, g| {
+                self.ev.add(&sum, &maps[g].blocks(self.ev, x(g))?)
             })?;
-            first.sum_of_blocks(self.ev, sum)
+            maps[0].sum_of_blocks(self.ev, sum)
         })?;
         let mut layout = layout.clone();
         let axis = layout.dimensions[dimension].axis;
@@ -191,7 +270,7 @@ impl<E: Shared> Lowering<'_, E> {
             layout.dimensions.insert(dimension + 1, copies);
         }
         let known = x.layout.is_known();
-        let bounds = if known { bounds } else { bounds.hull(x.bounds.times(Interval::of(matrix)).repeated(rows)) };
+        let bounds = if known { bounds } else { bounds.hull(x.bounds.times(matrix.entries).repeated(rows)) };
         Ok(self.made(products, layout.tidied(), bounds))
     }
 
@@ -282,4 +361,30 @@ fn row_shape<C>(x: &Value<C>, axis: usize, rows: usize) -> Vec<usize> {
     }
     shape[axis] = rows;
     shape
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schemes::clear::{ClearEvaluator, ClearVector};
+
+    #[test]
+    fn sparse_maps_of_many_diagonals_take_few_keys() {
+        // Distances of -3 to 3 in each of two axes of 16, and all of one of 4.
+        let distances = || (0..4).flat_map(|c| (-3..4).flat_map(move |y| (-3..4).map(move |x| 256 * c + 16 * y + x)));
+        let entry = |row: usize, k: i32| (row, (row as i32 + k).rem_euclid(1024) as usize);
+        let value = |row: usize, column: usize| ((row * 7 + column * 3) % 11) as f64 - 5.0;
+        let each = |hear: &mut dyn FnMut(usize, usize, f64)| {
+            let places = (0..1024).flat_map(|row| distances().map(move |k| entry(row, k)));
+            places.for_each(|(row, column)| hear(row, column, value(row, column)));
+        };
+        let map = LinearMap::sparse_apart(1, 1024, 1024, each).expect("a map");
+        assert!(map.rotations().len() <= 24, "{:?}", map.rotations());
+        let x: Vec<f64> = (0..1024).map(|k| f64::from(k * 5 % 13) - 6.0).collect();
+        let mut expected = vec![0.0; 1024];
+        each(&mut |row, column, value| expected[row] += value * x[column]);
+        let x = ClearVector::new(x, 1).expect("a vector");
+        let found = map.apply(&ClearEvaluator, &x).expect("a product");
+        found.values().iter().zip(&expected).for_each(|(a, b)| assert!((a - b).abs() < 1e-9, "{a} for {b}"));
+    }
 }

@@ -225,6 +225,17 @@ impl<'a, E: Shared> Lowering<'a, E> {
                     Unary::Not => self.complement(at, (*of, x))?,
                     Unary::Abs => self.abs(at, (*of, x))?,
                     Unary::Sign => self.sign(at, (*of, x))?,
+                    Unary::Restated => {
+                        let x = self.value((*of, x), None)?;
+                        // What is no element is not checked, and has its errors further on.
+                        let exact = |part: &E::Ciphertext| match x.layout.is_full() {
+                            true => self.ev.split_error(part.clone()).0,
+                            false => part.clone(),
+                        };
+                        Operand::Value(
+                            self.made(x.parts.iter().map(exact).collect(), x.layout.clone(), x.bounds).into(),
+                        )
+                    }
                 }
             }
             Operation::Binary(kind, a, b) => {
@@ -263,6 +274,11 @@ impl<'a, E: Shared> Lowering<'a, E> {
             Operation::MatMul { of, columns, matrix } => {
                 let x = self.value((*of, operand(*of)?), None)?;
                 Operand::Value(self.matrix_product(at, &x, *columns, matrix)?.into())
+            }
+            Operation::Sparse { of, columns, matrix } => {
+                let x = self.value((*of, operand(*of)?), None)?;
+                let rows = self.graph.node(*of).shape.last().copied().unwrap_or(1);
+                Operand::Value(self.sparse_product(at, &x, (rows, *columns), matrix)?.into())
             }
             Operation::Reduce(kind, of, axes) => {
                 let x = self.value((*of, operand(*of)?), None)?;
@@ -417,7 +433,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
             let node = self.graph.node(consumer);
             let found = match &node.operation {
                 Operation::Reduce(_, _, reduced) => reduced.clone(),
-                Operation::MatMul { .. } => vec![axes - 1],
+                Operation::MatMul { .. } | Operation::Sparse { .. } => vec![axes - 1],
                 Operation::ArgMax(_, axis) | Operation::OrderStatistic { axis, .. } | Operation::Top { axis, .. } => {
                     vec![*axis]
                 }

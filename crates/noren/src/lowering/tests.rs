@@ -9,8 +9,10 @@ use crate::graph::interval::Interval;
 use crate::graph::operation::{Binary, Element, Function, Operation, Reduction, Unary};
 use crate::graph::shape::{broadcast, indices, position_of, size};
 use crate::graph::simplify::simplified;
+use crate::graph::sparse::SparseMatrix;
 use crate::lowering::decisions::{Decide, Decided};
 use crate::lowering::nodes::{Approximations, Lowering, Output, Source};
+use crate::lowering::recording::Recording;
 use crate::lowering::value::View;
 use crate::schemes::clear::{ClearEvaluator, ClearVector};
 use crate::schemes::slots::SlotEvaluator;
@@ -187,6 +189,58 @@ fn chains_of_matrices_stay_in_slots() {
         let out = built.push(Operation::MatMul { of: squares, columns: sizes[2], matrix: matrix(sizes[1], sizes[2]) });
         check(built, &[hidden, out], slots, 1e-9);
     }
+}
+
+/// A few blocks of two entries each, and an empty row and column where there are several.
+fn sparse(rows: usize, columns: usize) -> SparseMatrix {
+    let patterns = vec![vec![[2, 1, 1]], vec![]];
+    let block = |k: usize| match rows.min(columns) {
+        1 => [1, (k * 5 % rows) as u32, (k * 3 % columns) as u32],
+        _ => [0, (k * 5 % (rows - 1)) as u32, (k * 3 % (columns - 1)) as u32],
+    };
+    let blocks: Vec<[u32; 3]> = (0..rows.max(columns) / 2 + 1).map(block).collect();
+    let values = (0..blocks.len()).map(|k| (k * 7 % 5) as f64 - 1.5).collect();
+    SparseMatrix { patterns, blocks, values }
+}
+
+#[test]
+fn sparse_matrices_multiply_rows_of_any_layout() {
+    for (slots, sizes) in
+        [(256, [1, 5, 7, 3]), (64, [3, 16, 16, 4]), (16, [1, 32, 8, 32]), (8, [2, 1, 4, 1]), (8, [9, 4, 2, 6])]
+    {
+        let [count, first, second, third] = sizes;
+        let mut built = Built::new();
+        let x = built.input(&[count, first], -1.0, 2.0);
+        let hidden = built.push(Operation::Sparse { of: x, columns: second, matrix: sparse(first, second) });
+        let squares = built.binary(Binary::Mul, hidden, hidden);
+        let out = built.push(Operation::Sparse { of: squares, columns: third, matrix: sparse(second, third) });
+        let nothing = built.push(Operation::Sparse { of: squares, columns: third, matrix: SparseMatrix::default() });
+        check(built, &[hidden, out, nothing], slots, 1e-9);
+    }
+}
+
+#[test]
+fn sparse_matrices_cost_the_diagonals_that_are_not_zero() {
+    // A convolution of 3 x 3 in four channels of 8 x 8, as numbers in order: 9 distances of pixels by 4 of channels.
+    let inner = |k: i32| if k < 0 { (1, 7) } else { (0, 8 - k) };
+    let (mut patterns, mut blocks) = (Vec::new(), Vec::new());
+    for (y, x) in (-1..2).flat_map(|y| (-1..2).map(move |x| (y, x))) {
+        let ((first_y, height), (first_x, width)) = (inner(y), inner(x));
+        let [from, to] = [(first_y + y) * 8 + first_x + x, first_y * 8 + first_x].map(|at| at as u32);
+        let pattern = patterns.len() as u32;
+        patterns.push(vec![[height as u32, 8, 8], [width as u32, 1, 1]]);
+        blocks.extend((0..16).map(|pair| [pattern, from + 64 * (pair / 4), to + 64 * (pair % 4)]));
+    }
+    let matrix = SparseMatrix { values: (0..blocks.len()).map(|k| 0.5 - (k % 7) as f64).collect(), patterns, blocks };
+    let mut built = Built::new();
+    let x = built.input(&[1, 256], -1.0, 1.0);
+    let product = built.push(Operation::Sparse { of: x, columns: 256, matrix });
+    let mut graph = built.0.clone();
+    graph.finish(vec![product]).expect("outputs");
+    let recording = Recording::new::<f64>(&graph, 256, APPROXIMATIONS).expect("a run");
+    assert_eq!(recording.usage.counts.plain_products, 36);
+    assert!(recording.usage.counts.rotations <= 11, "{:?}", recording.usage.counts);
+    check(built, &[product], 256, 1e-9);
 }
 
 #[test]

@@ -185,12 +185,14 @@ impl Fusion {
             | Operation::ArgMax(..)
             | Operation::OrderStatistic { .. }
             | Operation::Top { .. }
+            | Operation::Sparse { .. }
             | Operation::Within(..) => Err(CompileError::unsupported(graph, at, "").into()),
         }
     }
 
     fn unary(&mut self, graph: &Graph, at: usize, kind: Unary, x: &Form) -> Result<Form> {
         match kind {
+            Unary::Restated => Ok(x.clone()),
             Unary::Neg => self.sum(graph, at, Form::default(), x, -1),
             Unary::Not => self.sum(graph, at, Form::constant(1), x, -1),
             Unary::Abs | Unary::Sign => self.apply(graph, at, Op::Unary(kind), &[x]),

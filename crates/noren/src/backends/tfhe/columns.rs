@@ -203,7 +203,8 @@ impl<'r, 'g, A: ColumnAlgebra> Run<'r, 'g, A> {
             | Operation::Function { .. }
             | Operation::Within(..)
             | Operation::OrderStatistic { .. }
-            | Operation::Top { .. } => {
+            | Operation::Top { .. }
+            | Operation::Sparse { .. } => {
                 return Err(refusal(self.graph, self.at, "an operation on integers"));
             }
         }))
@@ -251,6 +252,7 @@ impl<'r, 'g, A: ColumnAlgebra> Run<'r, 'g, A> {
         let wide = self.types.operands(self.at);
         let x = self.spread(of, wide)?;
         match kind {
+            Unary::Restated => Ok(x),
             Unary::Not => self.ev.unary(columns::Unary::Not, &x),
             Unary::Neg => self.ev.unary(columns::Unary::Neg, &x),
             Unary::Abs if !wide.is_signed() => Ok(x),

@@ -114,6 +114,7 @@ impl Gates<'_> {
             | Operation::Polynomial(..)
             | Operation::Table { .. } => self.each(at),
             Operation::MatMul { .. }
+            | Operation::Sparse { .. }
             | Operation::Sort(..)
             | Operation::ArgMax(..)
             | Operation::OrderStatistic { .. }
