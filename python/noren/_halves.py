@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from pathlib import Path
 
 from noren import compiler
 from noren.compiler import Compiled, Explanation, Server, ServerKeys
@@ -48,6 +50,17 @@ class Owner:
     def keygen(self, *, seed: bytes | None = None) -> ServerKeys:
         """Make a secret key, unless there is one, and return the keys of the server; nothing in them decrypts."""
         return self._half.keygen(seed=seed)
+
+    def keygen_file(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        seed: bytes | None = None,
+        progress: Callable[[int, int], object] | None = None,
+        force: bool = False,
+    ) -> Path:
+        """Make the same keys one at a time, in a file, as `noren.compiler.Client.keygen_file` does."""
+        return self._half.keygen_file(path, seed=seed, progress=progress, force=force)
 
     def save_secret(self, path: str | os.PathLike[str], *, force: bool = False, passphrase: str | None = None) -> None:
         """Write the secret key to a file of mode 0600, encrypted if there is a passphrase."""

@@ -12,9 +12,10 @@ import numpy as np
 
 from noren._affine import Affine
 from noren._answers import Array
+from noren._grid import Grid
 from noren._noren import EncodingError, Error
 from noren._onnx_operators import FLOATS, OPERATORS, Node
-from noren._onnx_values import Folded
+from noren._onnx_values import Folded, Structure
 from noren._trace import named
 
 OLDEST, NEWEST = 7, 28
@@ -65,12 +66,26 @@ class Network:
 
     def folded(self, before: Affine, rows: Any) -> Any:
         """Return the scores of rows, with a matrix for all that is affine between two functions that are not."""
-        given = Folded(
-            rows,
-            lambda each: np.asarray(before.of(each)).reshape(len(each), *self.row_shape),
-            self.row_shape,
-            before.scale.ndim == 1,
-        )
+        grid = Grid.compact(self.row_shape)
+        padded = Grid.padded(self.row_shape)
+        if not grid.space and padded is not None:
+            # The owner of the rows brings them there.
+            places = padded.placed(np.arange(1.0, grid.size + 1)).astype(np.int64) - 1
+            if isinstance(rows, np.ndarray):
+                rows = np.where(places < 0, 0.0, rows[:, places])
+            else:
+                first = grid.size * np.arange(len(rows))[:, np.newaxis]
+                rows = rows.gather(np.where(places < 0, -1, first + places))
+            grid = padded
+
+        def images(each: Array) -> Array:
+            return np.asarray(before.of(each[:, grid.addresses])).reshape(len(each), *self.row_shape)
+
+        def linear() -> Structure | None:
+            positions = grid.addresses
+            return (positions, before.scale) if before.scale.ndim == 1 else None
+
+        given = Folded(rows, images, self.row_shape, grid, linear)
         result = self._run(self.body, {self.input: given})[self.score]
         with named(str(self.body[-1])):
             return result.dense

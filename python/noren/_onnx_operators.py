@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from noren._answers import Array
+from noren._blocks import Blocks
 from noren._onnx_values import Folded, affine, each
 from noren._onnx_windows import Windows
 from noren._trace import Traced
@@ -72,8 +73,8 @@ def _whole(values: Any) -> list[int]:
     return [int(value) for value in np.ravel(values)]
 
 
-def _unary(function: Callable[[Any], Any]) -> Operator:
-    return Operator(lambda _node, x: each(function, x))
+def _unary(function: Callable[[Any], Any], everywhere: bool = True) -> Operator:
+    return Operator(lambda _node, x: each(function, x, everywhere=everywhere))
 
 
 def _linear(function: Callable[..., Array], elementwise: bool = False) -> Operator:
@@ -96,7 +97,7 @@ def _div(node: Node, x: Any, y: Any) -> Any:
     if not any(node.rows) and np.asarray(x).dtype.kind in "iu":
         # Of shapes alone, which are not negative.
         return np.floor_divide(x, y)
-    return each(np.divide, x, y) if node.rows[1] else affine(np.divide, x, y, elementwise=True)
+    return each(np.divide, x, y, everywhere=False) if node.rows[1] else affine(np.divide, x, y, elementwise=True)
 
 
 def _pow(_node: Node, x: Any, exponent: Any) -> Any:
@@ -104,7 +105,8 @@ def _pow(_node: Node, x: Any, exponent: Any) -> Any:
     if len(own) != 1:
         raise ValueError("different exponents, one is taken")
     power = float(own[0])
-    return each(lambda a: a ** (int(power) if power.is_integer() else power), x)
+    whole = power.is_integer() and power >= 0
+    return each(lambda a: a ** (int(power) if power.is_integer() else power), x, everywhere=whole)
 
 
 def _several(function: Callable[[Any, Any], Any]) -> Operator:
@@ -129,6 +131,15 @@ def _batch_normalization(node: Node, x: Array, scale: Array, shift: Array, mean:
     return np.asarray(x * scale.reshape(channels) + (shift - mean * scale).reshape(channels))
 
 
+def _convolved(node: Node, x: Any, weights: Any, bias: Any = None) -> Any:
+    def blocks(shape: tuple[int, ...]) -> Blocks:
+        windows = Windows.of(node.attributes, shape[1:], weights.shape[2:])
+        return windows.blocks(shape[1:], weights, node.option("group", 1))
+
+    known = (weights,) if bias is None else (weights, bias)
+    return affine(lambda a, *own: _conv(node, a, *own), x, *known, mixing=blocks)
+
+
 def _conv(node: Node, x: Array, weights: Array, bias: Array | None = None) -> Array:
     kernel, groups = weights.shape[2:], node.option("group", 1)
     view = Windows.of(node.attributes, x.shape[2:], kernel).view(x)
@@ -142,10 +153,21 @@ def _conv(node: Node, x: Array, weights: Array, bias: Array | None = None) -> Ar
 def _average_pool(node: Node, x: Array) -> Array:
     kernel = node.attributes["kernel_shape"]
     windows = Windows.of_pool(node.attributes, x.shape[2:])
-    axes = tuple(range(-len(kernel), 0))
     padding = node.option("count_include_pad", 0)
-    count = prod(kernel) if padding else windows.view(np.ones((1, 1, *x.shape[2:]))).sum(axis=axes)
-    return np.asarray(windows.view(x).sum(axis=axes) / count)
+    count = prod(kernel) if padding else windows.view(np.ones((1, 1, *x.shape[2:]))).sum(axis=windows.axes)
+    return np.asarray(windows.view(x).sum(axis=windows.axes) / count)
+
+
+def _averaged(node: Node, x: Any) -> Any:
+    def blocks(shape: tuple[int, ...]) -> Blocks:
+        channels, *space = shape
+        windows = Windows.of_pool(node.attributes, space)
+        sums = windows.blocks(space, np.ones((channels, 1, *node.attributes["kernel_shape"])), channels)
+        # Averages of ones with padding beside them, relative to the sums.
+        ones = np.ones((1, *shape))
+        return sums.scaled(1, (_average_pool(node, ones) / windows.view(ones).sum(axis=windows.axes)).ravel())
+
+    return affine(lambda a: _average_pool(node, a), x, mixing=blocks)
 
 
 def _max_pool(node: Node, x: Any) -> Any:
@@ -395,14 +417,14 @@ OPERATORS: dict[str, Operator] = {
     "ArgMax": _place(1),
     "ArgMin": _place(-1),
     "ArrayFeatureExtractor": Operator(lambda _node, x, at: np.atleast_2d(x)[..., _whole(at)], places=(0, 1)),
-    "AveragePool": _linear(_average_pool),
+    "AveragePool": Operator(_averaged),
     "BatchNormalization": _linear(_batch_normalization, elementwise=True),
     "Cast": Operator(_cast),
     "Clip": Operator(_clip),
     "Concat": Operator(_concat, places=None),
     "Constant": _known(_constant),
     "ConstantOfShape": _known(_constant_of_shape),
-    "Conv": _linear(_conv),
+    "Conv": Operator(_convolved),
     "Div": Operator(_div, places=(0, 1)),
     "Dropout": Operator(_dropout),
     "Elu": Operator(_elu),
@@ -420,7 +442,7 @@ OPERATORS: dict[str, Operator] = {
     "HardSwish": Operator(_hard_swish),
     "Identity": Operator(lambda _node, x: x),
     "LeakyRelu": Operator(_leaky_relu),
-    "Log": _unary(np.log),
+    "Log": _unary(np.log, everywhere=False),
     "LogSoftmax": Operator(lambda node, x: np.log(_softmax(node, x))),
     "MatMul": Operator(lambda _node, x, y: affine(np.matmul, x, y), places=(0, 1), apart=(0, 1)),
     "Max": _several(np.maximum),
@@ -434,7 +456,7 @@ OPERATORS: dict[str, Operator] = {
     "Pad": _linear(_pad),
     "Pow": Operator(_pow),
     "Range": _known(lambda _node, start, limit, step: np.arange(start, limit, step)),
-    "Reciprocal": _unary(lambda a: 1.0 / a),
+    "Reciprocal": _unary(lambda a: 1.0 / a, everywhere=False),
     "ReduceMean": _reduction(np.mean),
     "ReduceSum": _reduction(np.sum),
     "Relu": _unary(_rectified),
@@ -445,7 +467,7 @@ OPERATORS: dict[str, Operator] = {
     "Softmax": Operator(_softmax),
     "Softplus": _unary(_softplus),
     "Split": Operator(_split),
-    "Sqrt": _unary(np.sqrt),
+    "Sqrt": _unary(np.sqrt, everywhere=False),
     "Squeeze": Operator(_squeeze),
     "Sub": _joint(np.subtract),
     "Sum": _joint(lambda *given: reduce(np.add, given)),

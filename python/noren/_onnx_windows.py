@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from noren._answers import Array
+from noren._blocks import Blocks, Pattern
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,11 @@ class Windows:
     strides: tuple[int, ...]
     dilations: tuple[int, ...]
     pads: tuple[tuple[int, int], ...]
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """The axes of elements within windows, in a view."""
+        return tuple(range(-len(self.kernel), 0))
 
     @staticmethod
     def of_pool(attributes: Mapping[str, Any], space: Sequence[int]) -> Windows:
@@ -58,6 +65,38 @@ class Windows:
         view = np.lib.stride_tricks.sliding_window_view(padded, spans, tuple(range(2, x.ndim)))
         steps = tuple(slice(None, None, step) for step in (*self.strides, *self.dilations))
         return view[(slice(None), slice(None), *steps)]
+
+    def blocks(self, space: Sequence[int], weights: Array, groups: int) -> Blocks:
+        """Return the matrix of a convolution with weights of shape (outputs, channels of a group, kernel ...)."""
+        counts = tuple(
+            (extent + sum(pad) - step * (k - 1) - 1) // stride + 1
+            for extent, k, stride, step, pad in zip(
+                space, self.kernel, self.strides, self.dilations, self.pads, strict=True
+            )
+        )
+        steps, results = ([prod(extents[at + 1 :]) for at in range(len(space))] for extents in (space, counts))
+        outputs, inputs = weights.shape[:2]
+        channels = np.arange(outputs)[:, np.newaxis] // (outputs // groups) * inputs + np.arange(inputs)
+        patterns: list[Pattern] = []
+        places, values = [], []
+        for offset in np.ndindex(self.kernel):
+            pattern, row, column = [], channels * prod(space), np.arange(outputs)[:, np.newaxis] * prod(counts)
+            for at, k in enumerate(offset):
+                # The places whose window has an element there, not padding.
+                start = k * self.dilations[at] - self.pads[at][0]
+                first = max(0, -(start // self.strides[at]))
+                last = min(counts[at] - 1, (space[at] - 1 - start) // self.strides[at])
+                pattern.append((last - first + 1, self.strides[at] * steps[at], results[at]))
+                row, column = row + (start + first * self.strides[at]) * steps[at], column + first * results[at]
+            if min(extent for extent, _, _ in pattern) > 0:
+                own = np.broadcast_arrays(len(patterns), row, column)
+                patterns.append(tuple(pattern))
+                places.append(np.stack([part.ravel() for part in own], axis=1))
+                values.append(weights[(slice(None), slice(None), *offset)].ravel())
+        rows, columns = inputs * groups * prod(space), outputs * prod(counts)
+        if not patterns:
+            return Blocks(rows, columns, (), np.zeros((0, 3), dtype=np.int64), np.zeros(0))
+        return Blocks(rows, columns, tuple(patterns), np.concatenate(places), np.concatenate(values))
 
     def elements(self, space: Sequence[int]) -> list[Array]:
         """Return the elements of each window along each axis, as (places, kernel); others stand for the padding."""

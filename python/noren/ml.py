@@ -70,6 +70,7 @@ def compile(
     precision: float | None = None,
     margin: float = MARGIN,
     calibrate: float = CALIBRATE,
+    bounded: bool = True,
     vote: Vote = "owner",
     scheme: Any = "auto",
     security: Literal[128, 192, 256] | None = 128,
@@ -88,6 +89,7 @@ def compile(
         they are encrypted, with the feature that does.
     calibrate: the same of intermediate results of kernels and networks, as in `noren.compile`: decryption refuses rows
         that leave it.
+    bounded: the same as in `noren.compile`, of networks: False for those of many layers.
     vote: where the votes of the neighbours of a `KNeighborsClassifier` are counted. The "owner" of the rows decrypts
         distances to all examples; from the "server" the owner has the votes for each class alone, which takes
         bootstraps.
@@ -127,9 +129,9 @@ def compile(
         options["dead_zone"] = lowered.dead_zone
         inputs = Input((rows, width), -1.0, 1.0, dtype=float)
         if lowered.deep:
-            graph = graph_of(lowered.scores, [inputs], None, reals=True)
+            graph = graph_of(lowered.scores, [inputs], None, reals=True, draft=True)
             requests = encoded[np.arange(-(-len(encoded) // rows) * rows) % len(encoded)]
-            compiled = Compiled(Program.compile(compiler.calibrated(graph, [requests], calibrate), **options))
+            compiled = Compiled(Program.compile(compiler.calibrated(graph, [requests], calibrate, bounded), **options))
         else:
             compiled = compiler.compile(lowered.scores, inputs, **options)
     agreement = _agreement(model, compiled, made, X)
