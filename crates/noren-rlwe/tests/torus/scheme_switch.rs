@@ -312,7 +312,7 @@ fn keys_depend_on_both_secrets_and_both_parameters_and_on_nothing_else() {
         generate(&world.context, ERRORS, &world.secret, &other_torus, false),
     ] {
         assert_ne!(keys.seed().as_bytes(), other.seed().as_bytes(), "masks are never used twice");
-        let seeds = [&keys, &other].map(|keys| keys.up().seed().map(|seed| *seed.as_bytes()));
+        let seeds = [keys, &other].map(|keys| keys.up().seed().map(|seed| *seed.as_bytes()));
         assert_ne!(seeds[0], seeds[1], "uniform halves are never used twice");
     }
 }
