@@ -12,6 +12,7 @@ use noren::compiler::{Options, Program};
 use noren::cost::Machine;
 use noren::graph::{self, Binary, Function, Graph, Interval, Operation, Reduction};
 use noren::lookup::{LookupKeyFile, LookupPlan};
+use noren::owners::Party;
 use noren::programs::EncryptedTable;
 use noren::programs::TableLayout;
 use noren::programs::columns::{Column, Columns, Element};
@@ -26,8 +27,8 @@ use noren_files::passphrase::{Passphrase, Work};
 use noren_files::signature;
 use noren_files::signing_key::SigningKey;
 use noren_fuzz::{
-    TFHE_DIGITS, TFHE_INTEGERS, bootstrap_parameters, ckks_context, context, integer_context, slot_context,
-    switch_context, tfhe_light_parameters, tfhe_parameters,
+    TFHE_DIGITS, TFHE_INTEGERS, bootstrap_parameters, ckks_context, context, integer_context, joint_session,
+    slot_context, switch_context, tfhe_light_parameters, tfhe_parameters,
 };
 use noren_math::random::Seed;
 use noren_ring::engine::Engine;
@@ -291,6 +292,7 @@ fn write_compiled() -> Result<()> {
     let message = Parcel::<Inputs>::new([7; 32], vec![vec![1, 2, 3], vec![]]);
     put("compiler_message", "two", &message.to_bytes(&(), Form::Packed))?;
     write_descriptions()?;
+    write_joint()?;
     write_programs()
 }
 
@@ -304,6 +306,24 @@ fn write_descriptions() -> Result<()> {
     let options = intersection::Options { asked: 5, security: Security::None, ..intersection::Options::default() };
     let database = intersection::Database::new(Rows::Named(&rows), &options, &Seed::from_bytes([1; 32]))?;
     Ok(put("intersection_description", "rows", &database.plan().to_bytes())?)
+}
+
+/// A session of joint keys, and the messages of its parties in all rounds.
+fn write_joint() -> Result<()> {
+    let session = joint_session();
+    put("joint_session", "session", &session.to_bytes())?;
+    let mut parties = Vec::new();
+    for (at, name) in (1..).zip(session.names()) {
+        parties.push(Party::new(session, name, &Seed::from_bytes([at; 32]))?);
+    }
+    let mut messages = Vec::new();
+    for round in parties[0].transcript().rounds() {
+        let next = |party: &mut Party| party.next(&messages).map(Option::unwrap_or_default);
+        let sent = parties.iter_mut().map(next).collect::<noren::Result<Vec<_>>>()?;
+        put("joint_session", round.name(), &sent[0])?;
+        messages = sent;
+    }
+    Ok(())
 }
 
 /// Compiled functions of each scheme.

@@ -15,6 +15,7 @@ use noren::bootstrapping::{EvalMod, Primes, Transform};
 use noren::bootstrapping::{GiantOrder, Group};
 use noren::ckks::{self, Ciphertext, Encoder, Encryptor, KeyRequest};
 use noren::lookup::LookupKeyFile;
+use noren::owners::Session;
 use noren::tfhe;
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::prime::primes_below;
@@ -98,6 +99,29 @@ pub fn slot_context() -> &'static bgv::Context {
         let spec = integer_context().parameters().spec().clone();
         let spec = bgv::ParametersSpec { log_n: 0, index: 21, plaintext_modulus: 4, ..spec };
         bgv::Context::with_threads(spec.build().expect("a tiny ring"), Some(1)).expect("a tiny ring")
+    })
+}
+
+/// The session of joint keys of the corpus: two parties, degree 32, keys for products and a rotation.
+///
+/// # Panics
+/// Never: the parameters are supported.
+pub fn joint_session() -> &'static Session {
+    static SESSION: OnceLock<Session> = OnceLock::new();
+    SESSION.get_or_init(|| {
+        let opening = bgv::Opening { parties: 2, results: 1, distance: 64 };
+        let spec = bgv::ParametersSpec {
+            log_n: 5,
+            plaintext_modulus: 193,
+            log_q: vec![30, 30],
+            log_p: vec![30],
+            secret: opening.secret(),
+            security: Security::None,
+            ..bgv::ParametersSpec::default()
+        };
+        let request = bgv::KeyRequest { relinearization: true, rotations: vec![1], ..bgv::KeyRequest::default() };
+        let parameters = spec.build().expect("a tiny ring");
+        Session::new(&parameters, &["a", "b"], &request, opening, &Seed::from_bytes([1; 32])).expect("two names")
     })
 }
 

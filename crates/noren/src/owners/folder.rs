@@ -9,9 +9,9 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::wire::file::{Access, write_atomically};
 use noren_rlwe::wire::publish::Destination;
 
-use crate::owners::message::{Round, Shares, hex};
+use crate::owners::message::{Round, Shares};
 use crate::owners::party::Party;
-use crate::owners::session::Session;
+use crate::owners::session::{Session, hex};
 use crate::schemes::integers::{Ciphertext, Scheme};
 
 /// A party whose state is a folder. Messages are there before they leave, and what is opened is in the log before a share leaves.

@@ -9,7 +9,7 @@ use noren_rlwe::wire::writer::Form;
 use serde_json::{Value, json};
 
 use crate::backends::parcel::{JointMessage, JointOpening, Parcel, Purpose};
-use crate::owners::session::Session;
+use crate::owners::session::{Session, hex};
 use crate::schemes::integers::{Ciphertext, Scheme};
 
 /// The rounds of key generation, in their order.
@@ -144,17 +144,7 @@ pub(crate) fn outline<P: Purpose>(parcel: &Parcel<P>) -> Value {
     json!({ "party": words(0), "round": round, "session": hex(&parcel.fingerprint) })
 }
 
-/// The names of the parties of which something holds.
-pub(super) fn names_of(session: &Session, holds: impl Fn(usize) -> bool) -> String {
-    let names = session.names().iter().enumerate().filter(|&(party, _)| holds(party));
-    names.map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", ")
-}
-
 const WORD: usize = size_of::<u64>();
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 /// Two words, the first one in the first bytes.
 fn words(bytes: [u8; 2 * WORD]) -> (u64, u64) {

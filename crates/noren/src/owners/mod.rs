@@ -12,12 +12,14 @@
 //! |---|---|
 //! | `session` | [`Session`]: what the parties agree on |
 //! | `message` | messages of parties, as bytes |
+//! | `opening` | results from the shares of all parties |
 //! | `transcript` | [`Transcript`]: the messages of all rounds, and the keys that follow from them |
 //! | `folder` | [`Folder`]: the state of a party on disk |
 //! | `party` | [`Party`]: the messages that one party sends, and what it has opened |
 
 mod folder;
 mod message;
+mod opening;
 mod party;
 mod session;
 mod transcript;

@@ -17,8 +17,8 @@ use noren_rlwe::wire::reader::Limits;
 use noren_rlwe::wire::writer::Form;
 
 use crate::backends::parcel::{JointParty, Parcel};
-use crate::owners::message::{Round, Shares, hex};
-use crate::owners::session::Session;
+use crate::owners::message::{Round, Shares};
+use crate::owners::session::{Session, hex};
 use crate::owners::transcript::{Transcript, commitment};
 use crate::schemes::integers::{Ciphertext, Scheme};
 

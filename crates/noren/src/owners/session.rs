@@ -1,7 +1,6 @@
 //! What the parties of a joint secret agree on.
 
 use noren_math::random::Seed;
-use noren_rlwe::ciphertext::Plaintext as Row;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::key_request::KeyRequest as RlweRequest;
 use noren_rlwe::keys::{EvaluationKeys, PublicKey};
@@ -11,8 +10,7 @@ use std::sync::Arc;
 
 use crate::backends::description::{Description, refused};
 use crate::backends::parcel::{JointMessage, JointOpening, JointSession, Parcel};
-use crate::owners::message::{Shares, hex, names_of};
-use crate::schemes::integers::{Ciphertext, Context, KeyRequest, Opening, Parameters, Plaintext, Scheme};
+use crate::schemes::integers::{Context, KeyRequest, Opening, Parameters};
 
 /// What the parties agree on before any has a key: parameters, names, keys, and what they will open. Public.
 ///
@@ -232,31 +230,18 @@ impl Session {
         self.0.description.check_message(parcel)
     }
 
-    /// The messages of ciphertexts, from what each party sent for them by [`Party::open`](crate::owners::Party::open).
-    ///
-    /// # Errors
-    /// [`Error::Length`] names parties that are missing; shares of another session or of other ciphertexts, and two of one party.
-    pub fn opened<S: Scheme>(&self, ciphertexts: &[&Ciphertext<S>], messages: &[Vec<u8>]) -> Result<Vec<Plaintext>> {
-        let mut all: Vec<Option<Vec<Row>>> = self.names().iter().map(|_| None).collect();
-        let digest = Shares::digest(self, ciphertexts);
-        for message in messages {
-            let parcel = Parcel::<JointOpening>::from_bytes(&(), message)?;
-            self.0.description.check_message(&parcel)?;
-            let Shares { party, shares } = Shares::read(self, &parcel, &digest, ciphertexts.len())?;
-            if all[party].replace(shares).is_some() {
-                let found = format!("two of {:?}", self.names()[party]);
-                return Err(Error::parameter("shares of a decryption", found, "one of each party"));
-            }
-        }
-        let missing = names_of(self, |party| all[party].is_none());
-        if !missing.is_empty() {
-            let needed = format!("{}, one of each party: those of {missing} are missing", self.names().len());
-            return Err(Error::Length { what: "shares of a decryption", found: messages.len(), needed });
-        }
-        let message = |(at, ciphertext): (usize, &&Ciphertext<S>)| {
-            let shares: Vec<_> = all.iter().flatten().map(|shares| &shares[at].poly).collect();
-            self.opening().message(self.context(), ciphertext, &shares)
-        };
-        ciphertexts.iter().enumerate().map(message).collect()
+    /// Refuses shares of another session.
+    pub(super) fn check_shares(&self, parcel: &Parcel<JointOpening>) -> Result<()> {
+        self.0.description.check_message(parcel)
     }
+
+    /// The names of the parties of which something holds.
+    pub(super) fn names_of(&self, holds: impl Fn(usize) -> bool) -> String {
+        let names = self.names().iter().enumerate().filter(|&(party, _)| holds(party));
+        names.map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

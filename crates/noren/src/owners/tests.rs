@@ -1,3 +1,5 @@
+//! Parties that follow the protocol, that start again, and that break it.
+
 use std::io::Write;
 use std::path::Path;
 

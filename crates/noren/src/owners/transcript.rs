@@ -9,7 +9,7 @@ use noren_rlwe::joint::share::KeyShare;
 use noren_rlwe::keys::PublicKey;
 use noren_rlwe::wire::object::Object;
 
-use crate::owners::message::{Message, Round, names_of};
+use crate::owners::message::{Message, Round};
 use crate::owners::session::{JointKeys, Session};
 
 /// The messages of a session, checked against one another as they come. Anybody may hold it: it has no secret.
@@ -157,7 +157,7 @@ impl Transcript {
     /// Refuses a round in which messages are missing.
     pub(super) fn complete(&self, round: Round) -> Result<()> {
         let bodies = &self.rounds[round.number()];
-        let missing = names_of(&self.session, |party| bodies[party].is_none());
+        let missing = self.session.names_of(|party| bodies[party].is_none());
         if missing.is_empty() {
             return Ok(());
         }

@@ -72,7 +72,7 @@ const SCHEMES: [(&str, &[&str]); 12] = [
     ("lookup/", &["schemes/integers/", "schemes/bfv"]),
     ("radix/", &["schemes/tfhe/"]),
     ("retrieval/", &["schemes/integers/", "schemes/bfv"]),
-    ("owners/", &["schemes/integers/"]),
+    ("owners/", &["schemes/integers/", "schemes/bgv", "schemes/bfv"]),
     ("bootstrapping/", &["schemes/ckks/"]),
 ];
 
