@@ -192,8 +192,8 @@ kinds! {
     JOINT_MESSAGE = 0x0a02, "message of joint key generation", since 2;
     /// The shares of a party in decryptions.
     JOINT_OPENING = 0x0a03, "shares of a joint decryption", since 2;
-    /// The secret of a party. It makes its shares.
-    JOINT_PARTY = 0x0a04, "secret of a party of joint keys", since 2;
+    /// The secret key of a party. It makes its shares.
+    JOINT_PARTY = 0x0a04, "secret key of a party of joint keys", since 2;
 }
 
 /// The first number of kinds that are defined in other crates.
