@@ -56,16 +56,16 @@ impl<T: Serialize + DeserializeOwned> Description<T> {
         }
     }
 
-    /// Refuses a message about something else.
+    /// Refuses a message about another thing of this name, such as a table.
     ///
     /// # Errors
     /// [`Error::WrongKind`].
-    pub fn check_message<P: Purpose>(&self, message: &Parcel<P>) -> Result<()> {
+    pub fn check_message<P: Purpose>(&self, message: &Parcel<P>, name: &str) -> Result<()> {
         if message.fingerprint == self.digest {
             return Ok(());
         }
-        let found = format!("{} of another description", P::KIND);
-        Err(Error::WrongKind { found, needed: "that of this one: load the same description".to_owned() })
+        let found = format!("{} of another {name}", P::KIND);
+        Err(Error::WrongKind { found, needed: format!("that of this {name}: load the same description") })
     }
 }
 

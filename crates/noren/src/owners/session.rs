@@ -227,12 +227,12 @@ impl Session {
 
     /// Refuses a message of another session.
     pub(super) fn check_message(&self, parcel: &Parcel<JointMessage>) -> Result<()> {
-        self.0.description.check_message(parcel)
+        self.0.description.check_message(parcel, "session")
     }
 
     /// Refuses shares of another session.
     pub(super) fn check_shares(&self, parcel: &Parcel<JointOpening>) -> Result<()> {
-        self.0.description.check_message(parcel)
+        self.0.description.check_message(parcel, "session")
     }
 
     /// The names of the parties of which something holds.

@@ -118,7 +118,7 @@ impl Client {
     /// # Errors
     /// As [`Client::decrypt`].
     pub fn decrypt_parcel(&self, replies: &Parcel<Replies>, keys: &[Key<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
-        self.plan.description().check_message(replies)?;
+        self.plan.description().check_message(replies, "table")?;
         if replies.items.len() != keys.len() {
             let needed = format!("{}, one for each key", keys.len());
             return Err(Error::Length { what: "replies", found: replies.items.len(), needed });

@@ -84,7 +84,7 @@ impl Database {
         keys.check(&self.plan.server_parts())?;
         let keys = &keys.get::<KeyFile<EvaluationKeys>>(0)?.key;
         keys.check_request(&self.context.automorphisms_of(&self.plan.key_request(&self.context)?)?)?;
-        self.plan.description().check_message(requests)?;
+        self.plan.description().check_message(requests, "table")?;
         let evaluator = Evaluator::new(&self.context, Arc::new(keys.clone()))?;
         let answer = |request: &Vec<u8>| {
             let reply = self.reply(&evaluator, &Ciphertext::from_bytes(&self.context, request)?)?;

@@ -128,7 +128,7 @@ impl Client {
         reply: &Parcel<IntersectionReplies>,
         keywords: &[&[u8]],
     ) -> Result<Vec<Option<Vec<u8>>>> {
-        self.plan.description().check_message(reply)?;
+        self.plan.description().check_message(reply, "table")?;
         let KeyFile { context, key } = self.secret.file()?;
         let (encoder, decryptor) = (Encoder::new(context), Decryptor::new(context, key)?);
         let Ciphertexts::<Bfv>(ciphertexts) = Ciphertexts::from_bytes(context, reply.single()?)?;

@@ -102,7 +102,7 @@ impl Database {
     ) -> Result<Parcel<IntersectionReplies>> {
         keys.check(&self.plan.server_parts())?;
         let key = &keys.get::<KeyFile<PublicKey>>(0)?.key;
-        self.plan.description().check_message(request)?;
+        self.plan.description().check_message(request, "table")?;
         let Ciphertexts::<Bfv>(powers) = Ciphertexts::from_bytes(&self.context, request.single()?)?;
         let [needed, _] = self.plan.ciphertexts();
         if powers.len() != needed {
