@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
-import tempfile
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,9 +30,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from noren import ml
+from served import served
 from stopwatch import Stopwatch
 
-SERVER = Path(__file__).parent / "functions.py"
 # Rows of which predictions are compared with the model's in clear, with simulated noise.
 SIMULATED = 1000
 # The least rows that models are not fitted on: of the smaller sets of data about a quarter.
@@ -54,7 +52,6 @@ class Case:
     rows: int
     numbers: bool = False
     """Whether predictions are numbers, which are compared within the bound, and no classes."""
-    options: dict[str, Any] | None = None
 
 
 def cancer() -> Data:
@@ -221,31 +218,14 @@ def measured(case: Case, rounds: int, scale: float) -> dict[str, Any]:
     features, y = case.data()
     held = np.random.default_rng(1).permutation(len(features)) < max(len(features) // 4, HELD)
     clear = case.fitted((features[~held], y[~held]), scale)
-    model = timed("compile", lambda: ml.compile(clear, features[~held], rows=case.rows, **(case.options or {})))
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        model.save(folder / "function")
-        keys = timed("keys", model.client.keygen)
-        keys.save(folder / "keys")
-        rows = features[held][: case.rows]
-        request = timed("encrypt", lambda: model.client.encrypt(rows))
-        (folder / "request").write_bytes(request)
-        command = [sys.executable, str(SERVER), "--serve", name, "--rounds", str(rounds)]
-        served = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-        reply = (folder / "reply").read_bytes()
-        found = timed("decrypt", lambda: model.client.predict(reply, rows=len(rows)))
-        key_bytes = (folder / "keys").stat().st_size
-    precision = model.explain().precision
-    some = features[held][:SIMULATED]
+    model = timed("compile", lambda: ml.compile(clear, features[~held], rows=case.rows))
+    rows, some = features[held][: case.rows], features[held][:SIMULATED]
+    client, precision = model.client, model.explain().precision
+    found, figures = served(
+        model, timed, lambda: client.encrypt(rows), lambda reply: client.predict(reply, rows=len(rows)), rounds
+    )
     return {
-        "scheme": model.scheme,
-        "parameters": str(model.compiled.parameters),
-        "predicted": {what: model.explain().price[what] for what in ("server_seconds", "server_memory")},
-        **timed.seconds,
-        **served,
-        "key_bytes": key_bytes,
-        "request_bytes": len(request),
-        "reply_bytes": len(reply),
+        **figures,
         "equal": share_of_equals(case, found, in_clear(clear, rows), precision),
         "simulated_rows": len(some),
         "simulated_equal": share_of_equals(case, model.predict(some), in_clear(clear, some), precision),

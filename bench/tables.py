@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +19,8 @@ import numpy as np
 import pandas as pd
 
 from noren import tables
+from served import served
 from stopwatch import Stopwatch
-
-SERVER = Path(__file__).parent / "functions.py"
 
 
 @dataclass(frozen=True)
@@ -83,31 +80,11 @@ def measured(case: Case, frame: pd.DataFrame, rounds: int) -> dict[str, Any]:
     """Compile a question, ask it, and compare its answer with that of pandas."""
     timed = Stopwatch()
     query = timed("compile", lambda: tables.compile(case.question, frame, steps=STEPS))
-    price = query.explain().price
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        query.save(folder / "function")
-        keys = timed("keys", query.client.keygen)
-        keys.save(folder / "keys")
-        request = timed("encrypt", lambda: query.client.encrypt(frame))
-        (folder / "request").write_bytes(request)
-        command = [sys.executable, str(SERVER), "--serve", name, "--rounds", str(rounds)]
-        served = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-        reply = (folder / "reply").read_bytes()
-        answer = timed("decrypt", lambda: query.client.decrypt(reply))
-        key_bytes = (folder / "keys").stat().st_size
+    client = query.client
+    answer, figures = served(query, timed, lambda: client.encrypt(frame), client.decrypt, rounds)
     found = [cell for row in answer.rows for cell in row[answer.keys :]]
-    return {
-        "scheme": query.scheme,
-        "parameters": str(query.compiled.parameters),
-        "predicted": {what: price[what] for what in ("server_seconds", "server_memory")},
-        **timed.seconds,
-        **served,
-        "key_bytes": key_bytes,
-        "request_bytes": len(request),
-        "reply_bytes": len(reply),
-        "right": bool(np.allclose(np.array(found, float), np.array(case.expected(frame), float), rtol=1e-9)),
-    }
+    expected = np.array(case.expected(frame), float)
+    return {**figures, "right": bool(np.allclose(np.array(found, float), expected, rtol=1e-9))}
 
 
 def main() -> int:
