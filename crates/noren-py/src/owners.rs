@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use noren::backends::Record;
 use noren::bfv::{Encoder, KeyRequest, Opening};
 use noren::owners::{Folder, JointKeys, Party, Round, Session, Transcript};
 use noren::schemes::integers::{Ciphertext, Plaintext, Scheme};
@@ -127,7 +128,7 @@ impl PySession {
     /// The digest by which messages name the session, in hexadecimal.
     #[getter]
     fn digest(&self) -> String {
-        self.0.digest().iter().map(|byte| format!("{byte:02x}")).collect()
+        Record::hexadecimal(&self.0.digest())
     }
 
     /// The numbers in ciphertexts, from the shares of all parties.

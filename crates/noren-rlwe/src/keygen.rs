@@ -1,6 +1,5 @@
 //! All keys from one seed.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, RwLock};
 
@@ -177,11 +176,7 @@ impl KeyGenerator {
         request: &KeyRequest,
         progress: Option<&dyn Fn(usize, usize)>,
     ) -> Result<EvaluationKeys> {
-        let mut wanted = BTreeMap::new();
-        for &(k, limbs) in request.galois.iter().filter(|(k, _)| *k != 1) {
-            let most = wanted.entry(k).or_insert(limbs);
-            *most = limbs.max(*most);
-        }
+        let wanted = request.automorphisms();
         let total = wanted.len() + usize::from(request.relinearization.is_some());
         let report = |done| progress.iter().for_each(|report| report(done, total));
         self.check_secret(secret)?;

@@ -12,7 +12,7 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | [`share`] | [`KeyShare`](share::KeyShare): what a party sends in one round |
+//! | [`share`] | [`KeyShare`](share::KeyShare): the share of a party in one round |
 //! | [`generator`] | [`ShareGenerator`](generator::ShareGenerator): the shares of a party |
 //! | [`combine`] | keys from the sums of the shares of all parties |
 //! | [`opening`] | decryption by all parties, with floods |

@@ -1,4 +1,4 @@
-//! What a party sends in one round of key generation.
+//! Shares of keys, one of each party and round.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub enum Round {
     Second,
 }
 
-/// What a party adds to the keys of a joint secret in one round, or a sum of it over parties.
+/// The share of a party in the keys of a joint secret in one round, or the sum of several.
 pub struct KeyShare {
     pub(crate) round: Round,
     /// The half b of the public key, in the first round.
@@ -97,13 +97,8 @@ impl KeyShare {
 /// # Errors
 /// [`Error::Parameters`] for limbs that there are not, or without special primes.
 pub(crate) fn outline(context: &Context, request: &KeyRequest, round: Round) -> Result<Vec<(u32, usize, usize)>> {
-    let mut wanted = BTreeMap::new();
-    let relinearization = request.relinearization.map(|limbs| (RELINEARIZATION, limbs));
-    let galois = request.galois.iter().copied().filter(|&(k, _)| k != 1 && round == Round::First);
-    for (element, limbs) in relinearization.into_iter().chain(galois) {
-        let most = wanted.entry(element).or_insert(limbs);
-        *most = limbs.max(*most);
-    }
+    let mut wanted = if round == Round::First { request.automorphisms() } else { BTreeMap::new() };
+    wanted.extend(request.relinearization.map(|limbs| (RELINEARIZATION, limbs)));
     let shape = context.parameters().shape();
     let rows = |(element, limbs): (u32, usize)| {
         if !(1..=shape.limbs).contains(&limbs) || shape.digits == 0 {

@@ -141,7 +141,7 @@ fn joint_keys_are_those_of_the_sum_of_all_secrets() -> Result<()> {
         for (k, limbs) in [(5, 4), (2 * N as u32 - 1, 2)] {
             let fresh = world.encrypted(limbs)?;
             let ring = context.ring_q(limbs);
-            let exact = ring.automorphism(&noise_free(&world, &fresh), &*context.automorphism(k)?);
+            let exact = ring.automorphism(&phase(&world, &fresh), &*context.automorphism(k)?);
             let image = apply_automorphism(context, &fresh, k, &world.keys)?;
             let law = noise::key_switch(parameters, limbs);
             world.assert_noise(&image, &Plaintext { poly: exact }, law, &what("automorphism"));
@@ -163,7 +163,7 @@ fn joint_keys_are_those_of_the_sum_of_all_secrets() -> Result<()> {
         assert!((0.8..1.2).contains(&(deviation(&ring, e) / law)), "{}", what("error of relinearisation"));
 
         let ring = context.ring_q(4);
-        let exact = noise_free(&world, &fresh);
+        let exact = phase(&world, &fresh);
         let product = multiply_relinearize(context, &fresh, &fresh, &world.keys)?;
         let digits = noise::key_switch(parameters, 4).powi(2) - noise::rounding(parameters).powi(2);
         let law = (noise::relinearization_growth(parameters) * digits + noise::rounding(parameters).powi(2)).sqrt();
@@ -172,8 +172,8 @@ fn joint_keys_are_those_of_the_sum_of_all_secrets() -> Result<()> {
     Ok(())
 }
 
-/// What a ciphertext decrypts to, its noise included.
-fn noise_free(world: &World, ciphertext: &Ciphertext) -> Poly<Eval> {
+/// The phase of a ciphertext: its message with the noise.
+fn phase(world: &World, ciphertext: &Ciphertext) -> Poly<Eval> {
     crate::decrypt::decrypt(&world.context, &world.joint, ciphertext).expect("of this secret").poly
 }
 
@@ -195,12 +195,12 @@ fn shares_of_all_parties_open_a_ciphertext() -> Result<()> {
             )?;
             ring.add_assign(&mut sum, &share);
         }
-        ring.sub_assign(&mut sum, &opening::divided(context, noise_free(&world, &fresh), 4, kept));
+        ring.sub_assign(&mut sum, &opening::divided(context, phase(&world, &fresh), 4, kept));
         let dropped: f64 = context.parameters().q()[kept..4].iter().map(|&q| q as f64).product();
         let coefficients = ring.to_centered_f64(&ring.intt(sum));
         let largest = coefficients.iter().fold(0.0, |max: f64, x| max.max(x.abs()));
         let bound = 3.0 * libm::exp2(f64::from(bits)) / dropped + 4.0;
-        // What is divided is smaller than a rounding.
+        // Floods that are divided are smaller than roundings.
         let least = if kept == 4 { bound / 4.0 } else { 0.0 };
         assert!((least..=bound).contains(&largest), "{largest} of {bound}, {kept} limbs");
     }

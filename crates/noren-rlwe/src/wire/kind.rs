@@ -186,7 +186,7 @@ kinds! {
     INTERSECTION_REQUESTS = 0x0905, "request of a private set intersection", since 2;
     /// The encrypted reply of a private set intersection.
     INTERSECTION_REPLIES = 0x0906, "reply of a private set intersection", since 2;
-    /// What the parties of a joint secret agree on.
+    /// The session of a joint secret.
     JOINT_SESSION = 0x0a01, "session of joint keys", since 2;
     /// The message of a party in one round of key generation.
     JOINT_MESSAGE = 0x0a02, "message of joint key generation", since 2;

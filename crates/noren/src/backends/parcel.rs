@@ -57,7 +57,7 @@ purposes! {
     IntersectionRequests = INTERSECTION_REQUESTS;
     /// The encrypted reply of a private set intersection.
     IntersectionReplies = INTERSECTION_REPLIES;
-    /// What the parties of a joint secret agree on: JSON, and parameters. The fingerprint is a digest of both.
+    /// The session of a joint secret: JSON, and parameters. The fingerprint is a digest of both.
     JointSession = JOINT_SESSION;
     /// The message of a party in one round; the fingerprint is that of the session, as of the others.
     JointMessage = JOINT_MESSAGE;

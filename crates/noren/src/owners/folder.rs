@@ -1,6 +1,5 @@
 //! The state of a party in a folder: what a process may be killed in between.
 
-use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,9 +8,10 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::wire::file::{Access, write_atomically};
 use noren_rlwe::wire::publish::Destination;
 
-use crate::owners::message::{Round, Shares};
+use crate::backends::backend::Record;
+use crate::owners::message::Round;
 use crate::owners::party::Party;
-use crate::owners::session::{Session, hex};
+use crate::owners::session::Session;
 use crate::schemes::integers::{Ciphertext, Scheme};
 
 /// A party whose state is a folder. Messages are there before they leave, and what is opened is in the log before a share leaves.
@@ -107,7 +107,8 @@ impl Folder {
         }
         // A line without its end was not there when its share would have left.
         for line in lines.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')) {
-            let digest = digest_of(line).ok_or_else(|| self.damaged())?;
+            let digest = Record::bytes_of(line).ok().and_then(|digest| digest.try_into().ok());
+            let digest = digest.ok_or_else(|| self.damaged())?;
             self.party.count_opened(digest);
         }
         Ok(())
@@ -127,8 +128,11 @@ impl Folder {
         let next = self.party.next(messages);
         for &round in self.party.transcript().rounds() {
             for party in 0..self.party.session().names().len() {
-                let (path, known) = (self.message_path(round, party), self.party.transcript().message(party, round));
-                if let Some(bytes) = known.filter(|_| !path.exists()) {
+                let path = self.message_path(round, party);
+                if !self.party.transcript().has(party, round) || path.exists() {
+                    continue;
+                }
+                if let Some(bytes) = self.party.transcript().message(party, round) {
                     write_atomically(&path, Access::Default, |file| file.write_all(&bytes))?;
                 }
             }
@@ -147,15 +151,11 @@ impl Folder {
     /// # Errors
     /// As [`Party::open`], and [`Error::Io`] with the path.
     pub fn open_results<S: Scheme>(&mut self, ciphertexts: &[&Ciphertext<S>]) -> Result<Vec<u8>> {
-        let session = self.party.session().clone();
-        let digests = ciphertexts.iter().map(|one| Shares::digest(&session, &[*one]));
-        let new: BTreeSet<_> = digests.filter(|digest| !self.party.has_opened(digest)).collect();
-        let shares = self.party.open(ciphertexts)?;
-        let line = |digest: &[u8; 32]| hex(digest) + "\n";
-        let lines: String = new.iter().map(line).collect();
-        let log = self.path.join(OPENED);
-        self.lock.write_all(lines.as_bytes()).and_then(|()| self.lock.sync_all()).map_err(failed(&log))?;
-        Ok(shares)
+        let (path, log) = (self.path.join(OPENED), &mut self.lock);
+        self.party.open_logged(ciphertexts, |new| {
+            let lines: String = new.iter().map(|digest| Record::hexadecimal(digest) + "\n").collect();
+            log.write_all(lines.as_bytes()).and_then(|()| log.sync_all()).map_err(failed(&path))
+        })
     }
 
     fn message_path(&self, round: Round, party: usize) -> PathBuf {
@@ -166,13 +166,6 @@ impl Folder {
         let needed = "a digest of 64 digits in each line: begin a new session";
         Error::parameter("log of a party", format!("{} is damaged", self.path.join(OPENED).display()), needed)
     }
-}
-
-fn digest_of(line: &str) -> Option<[u8; 32]> {
-    let digits = line.len() == 64 && line.bytes().all(|digit| digit.is_ascii_hexdigit());
-    let byte = |at: usize| u8::from_str_radix(&line[2 * at..2 * at + 2], 16).ok();
-    let bytes: Vec<u8> = (0..32).filter(|_| digits).map_while(byte).collect();
-    bytes.try_into().ok()
 }
 
 fn read_file(path: &Path) -> Result<Vec<u8>> {

@@ -8,8 +8,9 @@ use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::writer::Form;
 use serde_json::{Value, json};
 
+use crate::backends::backend::Record;
 use crate::backends::parcel::{JointMessage, JointOpening, Parcel, Purpose};
-use crate::owners::session::{Session, hex};
+use crate::owners::session::Session;
 use crate::schemes::integers::{Ciphertext, Scheme};
 
 /// The rounds of key generation, in their order.
@@ -101,12 +102,18 @@ pub(super) struct Shares {
 const DIGEST: &str = "noren joint decryption of ciphertexts, version 1";
 
 impl Shares {
-    /// Names ciphertexts in a session, with all of their parts.
-    pub fn digest<S: Scheme>(session: &Session, ciphertexts: &[&Ciphertext<S>]) -> [u8; 32] {
+    /// The hash of the container of each ciphertext.
+    pub fn hashes<S: Scheme>(session: &Session, ciphertexts: &[&Ciphertext<S>]) -> Vec<[u8; 32]> {
+        let bytes = ciphertexts.iter().map(|ciphertext| ciphertext.to_bytes(session.context(), Form::Packed));
+        bytes.map(|bytes| blake3::hash(&bytes).into()).collect()
+    }
+
+    /// Names ciphertexts of these hashes in a session.
+    pub fn digest(session: &Session, hashes: &[[u8; 32]]) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key(DIGEST);
         hasher.update(&session.digest());
-        for ciphertext in ciphertexts {
-            hasher.update(blake3::hash(&ciphertext.to_bytes(session.context(), Form::Packed)).as_bytes());
+        for hash in hashes {
+            hasher.update(hash);
         }
         hasher.finalize().into()
     }
@@ -141,7 +148,7 @@ pub(crate) fn outline<P: Purpose>(parcel: &Parcel<P>) -> Value {
     let words = |at: usize| head.get(at..at + WORD).and_then(|word| word.try_into().ok()).map(u64::from_le_bytes);
     let round = words(WORD).and_then(|round| usize::try_from(round).ok()).and_then(|round| Round::ALL.get(round));
     let round = round.filter(|_| head.len() == 2 * WORD).map(|round| round.name());
-    json!({ "party": words(0), "round": round, "session": hex(&parcel.fingerprint) })
+    json!({ "party": words(0), "round": round, "session": Record::hexadecimal(&parcel.fingerprint) })
 }
 
 const WORD: usize = size_of::<u64>();

@@ -28,7 +28,7 @@ pub use folder::Folder;
 pub use message::Round;
 pub(crate) use message::outline;
 pub use party::Party;
-pub use session::{JointKeys, Session, Wanted};
+pub use session::{JointKeys, Session};
 pub use transcript::Transcript;
 
 #[cfg(test)]

@@ -16,10 +16,10 @@ impl Session {
     /// [`Error::Length`] names parties that are missing; shares of another session or of other ciphertexts, and two of one party.
     pub fn opened<S: Scheme>(&self, ciphertexts: &[&Ciphertext<S>], messages: &[Vec<u8>]) -> Result<Vec<Plaintext>> {
         let mut all: Vec<Option<Vec<Row>>> = self.names().iter().map(|_| None).collect();
-        let digest = Shares::digest(self, ciphertexts);
+        let digest = Shares::digest(self, &Shares::hashes(self, ciphertexts));
         for message in messages {
             let parcel = Parcel::<JointOpening>::from_bytes(&(), message)?;
-            self.check_shares(&parcel)?;
+            self.check_message(&parcel)?;
             let Shares { party, shares } = Shares::read(self, &parcel, &digest, ciphertexts.len())?;
             if all[party].replace(shares).is_some() {
                 let found = format!("two of {:?}", self.names()[party]);

@@ -16,9 +16,10 @@ use noren_rlwe::wire::publish::Destination;
 use noren_rlwe::wire::reader::Limits;
 use noren_rlwe::wire::writer::Form;
 
+use crate::backends::backend::Record;
 use crate::backends::parcel::{JointParty, Parcel};
 use crate::owners::message::{Round, Shares};
-use crate::owners::session::{Session, hex};
+use crate::owners::session::Session;
 use crate::owners::transcript::{Transcript, commitment};
 use crate::schemes::integers::{Ciphertext, Scheme};
 
@@ -31,6 +32,8 @@ pub struct Party {
     seed: Seed,
     secret: SecretKey,
     transcript: Transcript,
+    /// The share that it has committed to and not sent, unless it was restarted in between.
+    promised: Option<Vec<u8>>,
     /// The identity of the joint secret, once all shares are there.
     key: Option<KeyId>,
     /// The digests of the ciphertexts that were opened.
@@ -47,11 +50,11 @@ impl Party {
     }
 
     fn of(session: &Session, number: usize, seed: Seed) -> Result<Self> {
-        let bound = seed.derive(&hex(&session.digest())).derive(&number.to_string());
+        let bound = seed.derive(&Record::hexadecimal(&session.digest())).derive(&number.to_string());
         let generator = KeyGenerator::new(session.context().rlwe(), bound.derive("secret"));
         let secret = generator.ephemeral_secret("party", SecretDistribution::Ternary)?;
         let transcript = Transcript::new(session);
-        Ok(Self { number, seed, secret, transcript, key: None, opened: BTreeSet::new() })
+        Ok(Self { number, seed, secret, transcript, promised: None, key: None, opened: BTreeSet::new() })
     }
 
     /// The party that [`Party::to_bytes`] wrote, as it was before any message.
@@ -139,7 +142,7 @@ impl Party {
         let rounds = self.transcript.rounds();
         rounds[..next].iter().try_for_each(|&round| self.transcript.complete(round))?;
         let Some(&round) = rounds.get(next) else { return Ok(None) };
-        if self.transcript.message(self.number, round).is_none() {
+        if !self.transcript.has(self.number, round) {
             let body = self.body(round)?;
             self.transcript.insert(self.number, round, body)?;
         }
@@ -154,25 +157,34 @@ impl Party {
         messages.iter().try_for_each(|message| self.transcript.add(message).map(drop))
     }
 
-    /// What it sends in a round; those before are complete.
-    fn body(&self, round: Round) -> Result<Vec<u8>> {
-        let (session, rlwe) = (self.session(), self.session().context().rlwe());
+    /// The body of its message in a round; those before are complete.
+    fn body(&mut self, round: Round) -> Result<Vec<u8>> {
         let string = || *self.bound().derive("string").as_bytes();
-        let share = || -> Result<Vec<u8>> {
-            let (seed, common) = (self.bound().derive("shares"), self.transcript.common()?);
-            let generator = ShareGenerator::new(rlwe, &self.secret, &seed, &common)?;
-            let share = match round {
-                Round::Relinearize => generator.second(session.request(), &self.transcript.sum(Round::Share)?)?,
-                _ => generator.first(session.request())?,
-            };
-            Ok(share.to_bytes(rlwe, Form::Packed))
-        };
+        let committed = |body: &[u8]| commitment(self.session(), self.number, round, body).to_vec();
         match round {
-            Round::Commit => Ok(commitment(session, self.number, round, &string()).to_vec()),
+            Round::Commit => Ok(committed(&string())),
             Round::Reveal => Ok(string().to_vec()),
-            Round::Promise => Ok(commitment(session, self.number, round, &share()?).to_vec()),
-            Round::Share | Round::Relinearize => share(),
+            Round::Promise => {
+                let share = self.share(Round::Share)?;
+                let body = committed(&share);
+                self.promised = Some(share);
+                Ok(body)
+            }
+            Round::Share => self.promised.take().map_or_else(|| self.share(round), Ok),
+            Round::Relinearize => self.share(round),
         }
+    }
+
+    /// Its share of keys in a round of shares.
+    fn share(&self, round: Round) -> Result<Vec<u8>> {
+        let (session, rlwe) = (self.session(), self.session().context().rlwe());
+        let (seed, common) = (self.bound().derive("shares"), self.transcript.common()?);
+        let generator = ShareGenerator::new(rlwe, &self.secret, &seed, &common)?;
+        let share = match round {
+            Round::Relinearize => generator.second(session.request(), &self.transcript.sum(Round::Share)?)?,
+            _ => generator.first(session.request())?,
+        };
+        Ok(share.to_bytes(rlwe, Form::Packed))
     }
 
     /// The identity of the joint secret, which is that of its public key.
@@ -193,11 +205,6 @@ impl Party {
         self.session().opening().results.saturating_sub(self.opened.len() as u64)
     }
 
-    /// Whether the ciphertext of this digest was opened.
-    pub(super) fn has_opened(&self, digest: &[u8; 32]) -> bool {
-        self.opened.contains(digest)
-    }
-
     /// Counts a ciphertext as opened, as a log says.
     pub(super) fn count_opened(&mut self, digest: [u8; 32]) {
         self.opened.insert(digest);
@@ -211,10 +218,21 @@ impl Party {
     /// another secret, and [`IntegerError::NoiseExhausted`](crate::bfv::IntegerError::NoiseExhausted) for those whose noise its flood does
     /// not hide.
     pub fn open<S: Scheme>(&mut self, ciphertexts: &[&Ciphertext<S>]) -> Result<Vec<u8>> {
+        self.open_logged(ciphertexts, |_| Ok(()))
+    }
+
+    /// As [`Party::open`]. `log` gets the digests of ciphertexts that are opened for the first time; without it nothing is opened.
+    pub(super) fn open_logged<S: Scheme>(
+        &mut self,
+        ciphertexts: &[&Ciphertext<S>],
+        log: impl FnOnce(&BTreeSet<[u8; 32]>) -> Result<()>,
+    ) -> Result<Vec<u8>> {
         let key = self.key_id()?;
         let (session, opening) = (self.session(), self.session().opening());
-        let digests: BTreeSet<[u8; 32]> = ciphertexts.iter().map(|one| Shares::digest(session, &[*one])).collect();
-        let all = self.opened.union(&digests).count() as u64;
+        let hashes = Shares::hashes(session, ciphertexts);
+        let digests = hashes.iter().map(|&hash| Shares::digest(session, &[hash]));
+        let new: BTreeSet<[u8; 32]> = digests.filter(|digest| !self.opened.contains(digest)).collect();
+        let all = (self.opened.len() + new.len()) as u64;
         if all > opening.results {
             let found = format!("{all} with those that were opened before");
             let needed = format!("at most {}, as the session was planned for: begin a new one", opening.results);
@@ -227,14 +245,15 @@ impl Party {
             Ok(Row { poly })
         };
         let shares = ciphertexts.iter().map(share).collect::<Result<Vec<_>>>()?;
-        let digest = Shares::digest(session, ciphertexts);
+        let digest = Shares::digest(session, &hashes);
         let message = Shares { party: self.number, shares }.to_bytes(session, &digest);
-        self.opened.extend(digests);
+        log(&new)?;
+        self.opened.extend(new);
         Ok(message)
     }
 
     /// The seed of this party in this session: another session has another, whatever is given twice.
     fn bound(&self) -> Seed {
-        self.seed.derive(&hex(&self.session().digest())).derive(&self.number.to_string())
+        self.seed.derive(&Record::hexadecimal(&self.session().digest())).derive(&self.number.to_string())
     }
 }

@@ -1,4 +1,4 @@
-//! What the parties of a joint secret agree on.
+//! The session of a joint secret: what its parties agree on.
 
 use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
@@ -8,8 +8,9 @@ use noren_rlwe::wire::object::Object;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+use crate::backends::backend::Record;
 use crate::backends::description::{Description, refused};
-use crate::backends::parcel::{JointMessage, JointOpening, JointSession, Parcel};
+use crate::backends::parcel::{JointSession, Parcel, Purpose};
 use crate::schemes::integers::{Context, KeyRequest, Opening, Parameters};
 
 /// What the parties agree on before any has a key: parameters, names, keys, and what they will open. Public.
@@ -61,7 +62,7 @@ pub struct Session(Arc<Inner>);
 struct Inner {
     description: Description<Text>,
     context: Context,
-    wanted: RlweRequest,
+    request: RlweRequest,
 }
 
 /// The keys that follow from the messages of all parties.
@@ -70,15 +71,6 @@ pub struct JointKeys {
     pub public: PublicKey,
     /// Evaluates; nothing in it decrypts.
     pub evaluation: Arc<EvaluationKeys>,
-}
-
-/// The keys that the parties of a session make.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
-    /// The limbs that products are relinearised at, if there are products.
-    pub relinearization: Option<usize>,
-    /// The exponents of automorphisms, each with its limbs.
-    pub automorphisms: Vec<(u32, usize)>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -116,7 +108,7 @@ impl Session {
         // In one order, so that the same request is the same session.
         galois.sort_unstable();
         galois.dedup();
-        let nonce = hex(seed.derive("noren joint session").as_bytes());
+        let nonce = Record::hexadecimal(seed.derive("noren joint session").as_bytes());
         let names = names.iter().map(|&name| name.to_owned()).collect();
         let Opening { results, distance, .. } = opening;
         let text = Text { names, results, distance, relinearization, automorphisms: galois, nonce };
@@ -139,9 +131,9 @@ impl Session {
             let needed = format!("{} to {} bytes, none of them controls", NAME_BYTES.start(), NAME_BYTES.end());
             return Err(Error::parameter("name of a party", format!("{name:?}"), needed));
         }
-        let wanted = RlweRequest { relinearization: *relinearization, galois: automorphisms.clone() };
+        let request = RlweRequest { relinearization: *relinearization, galois: automorphisms.clone() };
         automorphisms.iter().try_for_each(|&(k, _)| context.rlwe().check_automorphism(k))?;
-        let session = Self(Arc::new(Inner { description, context, wanted }));
+        let session = Self(Arc::new(Inner { description, context, request }));
         session.opening().check()?;
         session.opening().check_parameters(session.parameters())?;
         Ok(session)
@@ -167,7 +159,7 @@ impl Session {
         self.0.description.to_bytes::<JointSession>()
     }
 
-    /// What the parties agree on, but for the parameters, as JSON.
+    /// The session as JSON, without its parameters.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(&self.0.description.text).expect("numbers and texts are JSON")
     }
@@ -199,13 +191,8 @@ impl Session {
 
     /// The keys that the parties make.
     #[must_use]
-    pub fn wanted(&self) -> Wanted {
-        let RlweRequest { relinearization, galois } = &self.0.wanted;
-        Wanted { relinearization: *relinearization, automorphisms: galois.clone() }
-    }
-
-    pub(super) fn request(&self) -> &RlweRequest {
-        &self.0.wanted
+    pub fn request(&self) -> &RlweRequest {
+        &self.0.request
     }
 
     /// The context of its parameters.
@@ -225,13 +212,8 @@ impl Session {
         })
     }
 
-    /// Refuses a message of another session.
-    pub(super) fn check_message(&self, parcel: &Parcel<JointMessage>) -> Result<()> {
-        self.0.description.check_message(parcel, "session")
-    }
-
-    /// Refuses shares of another session.
-    pub(super) fn check_shares(&self, parcel: &Parcel<JointOpening>) -> Result<()> {
+    /// Refuses a message, or shares, of another session.
+    pub(super) fn check_message<P: Purpose>(&self, parcel: &Parcel<P>) -> Result<()> {
         self.0.description.check_message(parcel, "session")
     }
 
@@ -240,8 +222,4 @@ impl Session {
         let names = self.names().iter().enumerate().filter(|&(party, _)| holds(party));
         names.map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", ")
     }
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

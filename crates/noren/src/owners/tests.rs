@@ -193,6 +193,16 @@ fn shares_of_others_twice_and_too_many_are_refused_by_name() -> Result<()> {
     let text = refusal(parties[0].open(&[&x[0], &x[4]]));
     assert!(text.contains("5 with those that were opened before") && text.contains("at most 4"), "{text}");
 
+    // What could not be logged is not opened, and is logged when it is tried again.
+    let refused = parties[2].open_logged(&[&x[2]], |_| Err(Error::parameter("log", "full", "room")));
+    assert!(refusal(refused).contains("full") && parties[2].results_left() == OPENING.results - 2);
+    let mut logged = 0;
+    parties[2].open_logged(&[&x[2], &x[0], &x[2]], |new| {
+        logged = new.len();
+        Ok(())
+    })?;
+    assert_eq!((logged, parties[2].results_left()), (1, OPENING.results - 3));
+
     // The joint keys of another session, and a ciphertext without room for the flood.
     let (_, foreign) = joint(&self::session(&KeyRequest::default(), 3))?;
     let y = encrypted(&session, &foreign, &[1])?;

@@ -41,7 +41,7 @@ impl Transcript {
     /// The rounds of the session: without the last where there are no products.
     #[must_use]
     pub fn rounds(&self) -> &'static [Round] {
-        let count = Round::ALL.len() - usize::from(self.session.wanted().relinearization.is_none());
+        let count = Round::ALL.len() - usize::from(self.session.request().relinearization.is_none());
         &Round::ALL[..count]
     }
 
@@ -115,12 +115,17 @@ impl Transcript {
         let context = self.session.context();
         let (common, first) = (self.common()?, self.sum(Round::Share)?);
         let public = public_key(context.rlwe(), &common, &first)?;
-        let second = match self.session.wanted().relinearization {
+        let second = match self.session.request().relinearization {
             Some(_) => self.sum(Round::Relinearize)?,
             None => KeyShare::empty_second(),
         };
         let evaluation = evaluation_keys(context.rlwe(), &common, &public, [&first, &second])?;
         Ok(JointKeys { public, evaluation: Arc::new(evaluation) })
+    }
+
+    /// Whether the message of a party in a round is there.
+    pub(super) fn has(&self, party: usize, round: Round) -> bool {
+        self.rounds[round.number()][party].is_some()
     }
 
     /// The message of a party in a round, if it is there.

@@ -60,27 +60,25 @@ pub(crate) fn switched(
     limbs: usize,
     terms: usize,
 ) -> Estimate {
-    let slot = slot_factor(parameters, scale);
-    let rounding = square(noise::rounding(parameters));
-    let digits = (square(noise::key_switch_sum(parameters, limbs, terms)) - rounding).max(0.0);
-    rounded(estimate.with_source(Nature::Secret, slot * digits, THIRD), parameters, slot)
+    with_switch(estimate, parameters, scale, noise::key_switch_sum(parameters, limbs, terms), 1.0)
 }
 
 /// Adds the error of one relinearisation at `limbs` limbs.
 pub(crate) fn relinearized(estimate: Estimate, parameters: &Parameters, scale: &Scale, limbs: usize) -> Estimate {
-    let slot = slot_factor(parameters, scale);
-    let rounding = square(noise::rounding(parameters));
-    let digits = (square(noise::key_switch(parameters, limbs)) - rounding).max(0.0);
-    let digits = digits * noise::relinearization_growth(parameters);
-    rounded(estimate.with_source(Nature::Secret, slot * digits, THIRD), parameters, slot)
+    let (noise, growth) = (noise::key_switch(parameters, limbs), noise::relinearization_growth(parameters));
+    with_switch(estimate, parameters, scale, noise, growth)
 }
 
 /// Adds the error of one relinearisation at `limbs` limbs, divided by the special modulus and the last prime at once;
 /// `scale` is that of the result.
 pub(crate) fn switched_rescaled(estimate: Estimate, parameters: &Parameters, scale: &Scale, limbs: usize) -> Estimate {
+    with_switch(estimate, parameters, scale, noise::key_switch_rescale(parameters, limbs), 1.0)
+}
+
+/// Adds the error of a key switch of this noise, whose part before the rounding has a variance that is larger by a factor.
+fn with_switch(estimate: Estimate, parameters: &Parameters, scale: &Scale, noise: f64, growth: f64) -> Estimate {
     let slot = slot_factor(parameters, scale);
-    let rounding = square(noise::rounding(parameters));
-    let digits = (square(noise::key_switch_rescale(parameters, limbs)) - rounding).max(0.0);
+    let digits = (square(noise) - square(noise::rounding(parameters))).max(0.0) * growth;
     rounded(estimate.with_source(Nature::Secret, slot * digits, THIRD), parameters, slot)
 }
 
