@@ -56,6 +56,7 @@ class Session:
         relinearization: bool = False,
         rotations: Iterable[int] = (),
         swap: bool = False,
+        threshold: int | None = None,
         seed: bytes | None = None,
     ) -> None:
         """Make a session of parties with these names.
@@ -66,6 +67,8 @@ class Session:
             2^-distance of nothing.
         relinearization, rotations, swap: the keys that the parties make, as in ``Context.keygen``: few, because each
             is a message as large as itself. A relinearisation key, for products, takes one round more.
+        threshold: how many of the parties open a result; None: all of them. Any as many do, without the others, and
+            fewer learn nothing; all of them make the keys.
         seed: tells sessions apart that agree on the same; it is no secret. None draws it from the operating system.
 
         Raises `noren.Error` for names that stand twice, and for parameters of other parties.
@@ -80,6 +83,7 @@ class Session:
             relinearization=relinearization,
             rotations=list(rotations),
             swap=swap,
+            threshold=threshold,
             seed=seed,
         )
 
@@ -127,6 +131,11 @@ class Session:
         return self._session.distance
 
     @property
+    def threshold(self) -> int | None:
+        """How many of the parties open a result; None: all of them."""
+        return self._session.threshold
+
+    @property
     def digest(self) -> str:
         """What messages name the session by: parties compare it before they take part."""
         return self._session.digest
@@ -134,14 +143,14 @@ class Session:
     def opened(
         self, ciphertexts: Ciphertexts, shares: Iterable[bytes], *, signed: bool = False, coefficients: bool = False
     ) -> Any:  # noqa: ANN401 - an array, or a list of arrays
-        """Return the numbers in a ciphertext, or those of each of several, from the shares of all parties.
+        """Return the numbers in a ciphertext, or those of each of several, from the shares of all who open it.
 
-        shares: what `Party.open` of each party returned.
+        shares: what `Party.open` of each party that opens them returned.
 
         signed, coefficients: as in ``Context.decrypt``.
 
-        Raises `noren.Error` that names parties whose shares are missing, for shares of other ciphertexts, and for two
-        of one party.
+        Raises `noren.Error` that names parties whose shares are missing, for shares of other ciphertexts or for others
+        who open together, and for two of one party.
         """
         several, single = _listed(ciphertexts)
         values = self._session.opened(several, list(shares), signed=signed, coefficients=coefficients)
@@ -161,7 +170,9 @@ class Session:
 
     def __repr__(self) -> str:
         """Return who takes part, and what is opened."""
-        return f"Session({self.names}, results={self.results}, distance={self.distance}, digest={self.digest[:8]})"
+        threshold = f"threshold={self.threshold}, " if self.threshold else ""
+        opening = f"{threshold}results={self.results}, distance={self.distance}"
+        return f"Session({self.names}, {opening}, digest={self.digest[:8]})"
 
 
 class Coordinator:
@@ -258,16 +269,22 @@ class Party:
         """Return the public key and the evaluation keys. Raises `noren.Error` that names who is missing."""
         return self._party.keys()
 
-    def open(self, ciphertexts: Ciphertexts) -> bytes:
+    def open(self, ciphertexts: Ciphertexts, among: Iterable[str] | None = None) -> bytes:
         """Return its shares in the decryption of a ciphertext, or of several, for `Session.opened`.
 
         Whoever has those of all parties learns the numbers; a party that keeps its own to itself is the only one. What
         is opened stands in its folder before it returns, and counts once: a second share is the first one again.
 
-        Raises `noren.Error` beyond the results that the session is for, for ciphertexts of another key, and for those
-        whose noise cannot be hidden: parameters for more operations have room for it.
+        among: the names of the parties that open it together, this one too, in a session with a threshold. A
+            ciphertext that others open again, because one of them did not answer, counts as another result.
+
+        Raises `noren.Error` for names that do not open results, beyond the results that the session is for, for
+        ciphertexts of another key, and for those whose noise cannot be hidden: parameters for more operations have room
+        for it.
         """
-        return self._party.open(_listed(ciphertexts)[0])
+        if isinstance(among, str):
+            raise EncodingError(f"{among!r} is one name: give a list")
+        return self._party.open(_listed(ciphertexts)[0], None if among is None else list(among))
 
     def __repr__(self) -> str:
         """Return its name and session."""

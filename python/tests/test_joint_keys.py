@@ -166,3 +166,43 @@ def test_a_party_that_is_killed_in_every_round_sends_what_it_would_have_sent(tmp
         beside = other.next(messages)
         assert own == expected, name
         messages = [own, beside]
+
+
+def test_some_parties_open_a_result_without_the_others(tmp_path: Path) -> None:
+    of = session(["a", "b", "c", "d"], threshold=2)
+    assert of.threshold == 2
+    assert "threshold=2" in repr(of)
+    parties, public, _ = joint(tmp_path, of)
+    x = bfv.Context(of.parameters).encrypt([7, 8, 9], public)
+    for at, other in [(0, 1), (3, 1), (2, 0)]:
+        among = [parties[at].name, parties[other].name]
+        shares = [parties[at].open(x, among), parties[other].open(x, reversed(among))]
+        assert list(of.opened(x, shares)) == [7, 8, 9]
+        with pytest.raises(noren.Error, match=f"those of {parties[other].name} are missing"):
+            of.opened(x, shares[:1])
+    # A party goes on with its part after a restart.
+    del parties[0]
+    again = owners.Party.load(tmp_path / "a", min_security=0)
+    assert again.open(x, ["a", "c"]) == shares[1]
+    assert again.results_left == 2
+
+
+def test_sets_of_parties_are_checked_by_name(tmp_path: Path) -> None:
+    of = session(["a", "b", "c"], threshold=2)
+    parties, public, _ = joint(tmp_path, of)
+    x = bfv.Context(of.parameters).encrypt([1], public)
+    for among, found in [
+        (None, "the names of 2 of a, b, c"),
+        (["a"], "the names of 2"),
+        (["a", "x"], "one of a, b, c"),
+        (["b", "c"], "none of them is"),
+        ("ab", "one name"),
+    ]:
+        with pytest.raises(noren.Error, match=found):
+            parties[0].open(x, among)
+    shares = [parties[0].open(x, ["a", "b"]), parties[1].open(x, ["b", "c"])]
+    with pytest.raises(noren.Error, match="by b, c"):
+        of.opened(x, shares)
+    for threshold in (1, 3):
+        with pytest.raises(noren.Error, match="threshold"):
+            session(["a", "b", "c"], threshold=threshold)

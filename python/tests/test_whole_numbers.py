@@ -283,10 +283,10 @@ def advised(computation: str, options: Names, option: str, number: int) -> advis
     return noren.advise(computation, **options | {option: number}, machine=advisor.REFERENCE)
 
 
-def joint_session(*, results: int = 1, distance: int = 64) -> object:
+def joint_session(*, results: int = 1, distance: int = 64, threshold: int | None = None) -> object:
     parameters = bfv.Parameters(10, 12289, [50] * 4, [50], secret="joint:2", security=None)
     names = ["a", "b"]
-    return noren.owners.Session(parameters, names, results=results, distance=distance)
+    return noren.owners.Session(parameters, names, results=results, distance=distance, threshold=threshold)
 
 
 def test_functions_in_python_refuse_them_too(tmp_path: Path) -> None:
@@ -303,6 +303,7 @@ def test_functions_in_python_refuse_them_too(tmp_path: Path) -> None:
         lambda n: retrieval.Client(retrieval.Database([b"a"]).description).encrypt([n]),
         lambda n: joint_session(results=n),
         lambda n: joint_session(distance=n),
+        lambda n: joint_session(threshold=n),
         lambda n: noren.owners.Session.from_bytes(b"", min_security=n),
         lambda n: noren.owners.Party.load(tmp_path, min_security=n),
         lambda n: intersection.Database(["a"], asked=n),

@@ -69,8 +69,8 @@ impl PySession {
     #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
     #[pyo3(
         signature = (parameters, names, *, results, distance = 64, relinearization = false,
-            rotations = Integers::default(), swap = false, seed = None),
-        text_signature = "(parameters, names, *, results, distance=64, relinearization=False, rotations=(), swap=False, seed=None)"
+            rotations = Integers::default(), swap = false, threshold = None, seed = None),
+        text_signature = "(parameters, names, *, results, distance=64, relinearization=False, rotations=(), swap=False, threshold=None, seed=None)"
     )]
     fn new(
         py: Python<'_>,
@@ -81,13 +81,18 @@ impl PySession {
         relinearization: bool,
         rotations: Integers,
         swap: bool,
+        #[pyo3(from_py_with = whole)] threshold: Option<usize>,
         seed: Option<&[u8]>,
     ) -> PyResult<Self> {
         warn(py, "a session", parameters.0.rlwe().security())?;
         let request = KeyRequest { relinearization, rotations: rotations.0, swap, ..KeyRequest::default() };
         let opening = Opening { parties: names.len(), results, distance };
         let (names, seed): (Vec<&str>, _) = (names.iter().map(String::as_str).collect(), seed_of(seed)?);
-        detached(py, || Session::new(&parameters.0, &names, &request, opening, &seed)).map(Self)
+        detached(py, || {
+            let session = Session::new(&parameters.0, &names, &request, opening, &seed)?;
+            threshold.map_or(Ok(session.clone()), |threshold| session.with_threshold(threshold))
+        })
+        .map(Self)
     }
 
     /// The session that ``bytes(session)`` gave.
@@ -123,6 +128,12 @@ impl PySession {
     #[getter]
     fn distance(&self) -> u32 {
         self.0.opening().distance
+    }
+
+    /// How many parties open a result; None: all.
+    #[getter]
+    fn threshold(&self) -> Option<usize> {
+        self.0.threshold()
     }
 
     /// The digest by which messages name the session, in hexadecimal.
@@ -306,17 +317,30 @@ impl PyParty {
         keys_of(py, lock(&self.0).party().transcript())
     }
 
-    /// Its shares in the decryption of ciphertexts.
+    /// Its shares in the decryption of ciphertexts, opened together by the parties with these names.
     ///
     /// Raises Error beyond the results that the session is for, and for ciphertexts with too much noise or of another key.
-    fn open<'py>(&self, py: Python<'py>, ciphertexts: Vec<Bound<'py, PyEncrypted>>) -> PyResult<Bound<'py, PyBytes>> {
-        let shares = of_one_scheme(&ciphertexts, |all| self.shares(py, all), |all| self.shares(py, all))?;
+    #[pyo3(signature = (ciphertexts, among = None))]
+    fn open<'py>(
+        &self,
+        py: Python<'py>,
+        ciphertexts: Vec<Bound<'py, PyEncrypted>>,
+        among: Option<Vec<String>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let among: Option<Vec<&str>> = among.as_ref().map(|names| names.iter().map(String::as_str).collect());
+        let among = among.as_deref();
+        let shares = of_one_scheme(&ciphertexts, |all| self.shares(py, all, among), |all| self.shares(py, all, among))?;
         Ok(PyBytes::new(py, &shares))
     }
 }
 
 impl PyParty {
-    fn shares<S: Scheme>(&self, py: Python<'_>, ciphertexts: &[&Ciphertext<S>]) -> PyResult<Vec<u8>> {
-        detached(py, || lock(&self.0).open_results(ciphertexts))
+    fn shares<S: Scheme>(
+        &self,
+        py: Python<'_>,
+        ciphertexts: &[&Ciphertext<S>],
+        among: Option<&[&str]>,
+    ) -> PyResult<Vec<u8>> {
+        detached(py, || lock(&self.0).open_results(ciphertexts, among))
     }
 }

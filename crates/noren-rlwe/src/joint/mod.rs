@@ -16,11 +16,13 @@
 //! | [`generator`] | [`ShareGenerator`](generator::ShareGenerator): the shares of a party |
 //! | [`combine`] | keys from the sums of the shares of all parties |
 //! | [`opening`] | decryption by all parties, with floods |
+//! | [`threshold`] | parts of the joint secret, of which some suffice |
 
 pub mod combine;
 pub mod generator;
 pub mod opening;
 pub mod share;
+pub mod threshold;
 
 #[cfg(test)]
 mod tests;

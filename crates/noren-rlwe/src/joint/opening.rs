@@ -9,15 +9,29 @@ use crate::error::{Error, Result};
 use crate::flood::uniform;
 use crate::keys::SecretKey;
 use crate::owner::KeyId;
-use crate::streams::Purpose;
+use crate::streams::{Purpose, hex};
 use crate::words::{has_zero_limb, seed_of_residues};
 
+/// What a party opens with.
+pub struct Opener<'a> {
+    /// Its secret, which every flood is bound to.
+    pub secret: &'a SecretKey,
+    /// What stands for its secret where not all parties open: see [`weighted`](crate::joint::threshold::weighted).
+    pub part: Option<&'a Poly<Eval>>,
+    /// The seed of its floods.
+    pub seed: &'a Seed,
+    /// For each other party that opens a seed that both have and nobody else, and whether the mask of it is added or subtracted: added by
+    /// one of the two.
+    pub masks: &'a [(Seed, bool)],
+}
+
 /// The share of a party in the decryption of a ciphertext of the joint secret `key`: `c_1 s_i` with a flood of `bits` bits, divided to
-/// `kept` limbs.
+/// `kept` limbs, and masks whose sum over all parties is 0.
 ///
-/// The flood follows from the party's seed, the session and the second part of the ciphertext, so that a second share for it is the first
-/// one again. With the constant part of the ciphertext, divided likewise, the shares of all parties add up to the message with its
-/// noise, all floods, and the roundings.
+/// Flood and masks follow from the party's seeds, the session and the second part of the ciphertext, so that a second share for it is the
+/// first one again. With the constant part of the ciphertext, divided likewise, the shares of all parties add up to the message with its
+/// noise, all floods, and the roundings. Single shares, and sums of some, are uniform for everybody who has none of the seeds: so they
+/// tell nothing of a part, whatever the second parts of several ciphertexts have to do with each other.
 ///
 /// # Errors
 /// [`Error::KeyMismatch`] for a ciphertext of another secret, [`Error::DegreeTooHigh`] for a product that was not relinearised,
@@ -25,12 +39,12 @@ use crate::words::{has_zero_limb, seed_of_residues};
 /// has.
 pub fn share(
     context: &Context,
-    (secret, seed): (&SecretKey, &Seed),
+    opener: &Opener<'_>,
     (key, session): (KeyId, &Seed),
     ciphertext: &Ciphertext,
     (bits, kept): (u32, usize),
 ) -> Result<Poly<Eval>> {
-    context.parameters().check_fingerprint(secret.fingerprint(), "the secret key")?;
+    context.parameters().check_fingerprint(opener.secret.fingerprint(), "the secret key")?;
     key.check(ciphertext.key_id(), "the ciphertext")?;
     let [_, c1] = ciphertext.parts() else {
         return Err(Error::DegreeTooHigh { found: ciphertext.degree(), needed: 1 });
@@ -43,13 +57,25 @@ pub fn share(
     if has_zero_limb(&ring, c1) {
         return Err(Error::ZeroKey { key: "second part of the ciphertext, in some limb or in all," });
     }
-    let own = Purpose::JointOpening.seed_of(seed, &secret.owner());
     let public = session.derive("opening");
     let words: Vec<u64> = public.as_bytes().chunks(size_of::<u64>()).map(word).collect();
-    let own = seed_of_residues(&own, "flood", &[&words, &[bits.into(), limbs as u64]], &ring, &[c1]);
-    let mut share = ring.mul(c1, &secret.over(&ring));
-    ring.add_assign(&mut share, &uniform(&ring, bits, own.xof("numbers")));
-    Ok(divided(context, share.into_public(), limbs, kept))
+    let bound =
+        |seed: &Seed, label| seed_of_residues(seed, label, &[&words, &[bits.into(), limbs as u64]], &ring, &[c1]);
+    let own = Purpose::JointOpening.seed_of(opener.seed, &opener.secret.owner());
+    let mut share = match opener.part {
+        Some(part) => ring.mul(c1, part),
+        None => ring.mul(c1, &opener.secret.over(&ring)),
+    };
+    ring.add_assign(&mut share, &uniform(&ring, bits, bound(&own, "flood").xof("numbers")));
+    let mut share = divided(context, share, limbs, kept).into_secret();
+    let ring = context.ring_q(kept);
+    // Of all seeds one that the second part is bound to, which is read once.
+    let second = bound(&public, "masks");
+    for (seed, added) in opener.masks {
+        let mask = ring.uniform(&seed.derive(&hex(second.as_bytes())), "mask");
+        if *added { ring.add_assign(&mut share, &mask) } else { ring.sub_assign(&mut share, &mask) }
+    }
+    Ok(share.into_public())
 }
 
 /// A polynomial at `limbs` limbs, divided by all but the first `kept` of them, and rounded.

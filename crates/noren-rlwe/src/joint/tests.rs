@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::galois::apply_automorphism;
 use crate::joint::combine::{evaluation_keys, public_key};
 use crate::joint::generator::ShareGenerator;
-use crate::joint::opening;
+use crate::joint::opening::{self, Opener};
 use crate::joint::share::{KeyShare, RELINEARIZATION, Round};
 use crate::key_request::KeyRequest;
 use crate::keygen::{KeyGenerator, secret_key};
@@ -28,7 +28,7 @@ use crate::security::{SecretDistribution, Security};
 use crate::wire::object::Object;
 use crate::wire::writer::Form;
 
-const N: usize = 1 << 9;
+pub(super) const N: usize = 1 << 9;
 
 fn context(parties: usize) -> Context {
     let index = 2 * N as u32;
@@ -45,20 +45,20 @@ fn context(parties: usize) -> Context {
 }
 
 /// Parties with their keys, and the secret that nobody has: the sum of theirs.
-struct World {
-    context: Context,
-    secrets: Vec<SecretKey>,
-    public: PublicKey,
-    keys: Arc<EvaluationKeys>,
-    joint: SecretKey,
-    first: KeyShare,
+pub(super) struct World {
+    pub(super) context: Context,
+    pub(super) secrets: Vec<SecretKey>,
+    pub(super) public: PublicKey,
+    pub(super) keys: Arc<EvaluationKeys>,
+    pub(super) joint: SecretKey,
+    pub(super) first: KeyShare,
 }
 
-fn seed(at: usize) -> Seed {
+pub(super) fn seed(at: usize) -> Seed {
     Seed::from_bytes([at as u8; 32])
 }
 
-fn common() -> Seed {
+pub(super) fn common() -> Seed {
     Seed::from_bytes([200; 32])
 }
 
@@ -76,7 +76,7 @@ fn sum(context: &Context, shares: impl Iterator<Item = Result<KeyShare>>) -> Res
 }
 
 impl World {
-    fn new(parties: usize) -> Result<Self> {
+    pub(super) fn new(parties: usize) -> Result<Self> {
         let context = context(parties);
         let secret = |at| KeyGenerator::new(&context, seed(at)).ephemeral_secret("party", SecretDistribution::Ternary);
         let secrets = (0..parties).map(secret).collect::<Result<Vec<_>>>()?;
@@ -98,7 +98,7 @@ impl World {
         Plaintext { poly: ring.ntt(ring.from_signed(&numbers)) }
     }
 
-    fn encrypted(&self, limbs: usize) -> Result<Ciphertext> {
+    pub(super) fn encrypted(&self, limbs: usize) -> Result<Ciphertext> {
         Encryptor::public(&self.context, &self.public, seed(99))?.encrypt(&self.plaintext(limbs))
     }
 
@@ -115,7 +115,7 @@ fn deviation(ring: &Ring, a: Poly<Eval>) -> f64 {
 }
 
 /// Whether two elements are equal.
-fn equal(ring: &Ring, a: &Poly<Eval>, b: &Poly<Eval>) -> bool {
+pub(super) fn equal(ring: &Ring, a: &Poly<Eval>, b: &Poly<Eval>) -> bool {
     let mut difference = a.clone();
     ring.sub_assign(&mut difference, b);
     deviation(ring, difference) == 0.0
@@ -173,26 +173,27 @@ fn joint_keys_are_those_of_the_sum_of_all_secrets() -> Result<()> {
 }
 
 /// The phase of a ciphertext: its message with the noise.
-fn phase(world: &World, ciphertext: &Ciphertext) -> Poly<Eval> {
+pub(super) fn phase(world: &World, ciphertext: &Ciphertext) -> Poly<Eval> {
     crate::decrypt::decrypt(&world.context, &world.joint, ciphertext).expect("of this secret").poly
+}
+
+/// A party that opens without masks.
+fn alone<'a>(secret: &'a SecretKey, seed: &'a Seed) -> Opener<'a> {
+    Opener { secret, part: None, seed, masks: &[] }
 }
 
 #[test]
 fn shares_of_all_parties_open_a_ciphertext() -> Result<()> {
     let world = World::new(3)?;
     let (context, bits) = (&world.context, 70);
+    let seeds = [0, 1, 2].map(seed);
     let fresh = world.encrypted(4)?;
     for kept in [4, 2] {
         let ring = context.ring_q(kept);
         let mut sum = opening::divided(context, fresh.parts()[0].clone(), 4, kept);
         for (at, secret) in world.secrets.iter().enumerate() {
-            let share = opening::share(
-                context,
-                (secret, &seed(at)),
-                (world.public.owner.key, &common()),
-                &fresh,
-                (bits, kept),
-            )?;
+            let opener = alone(secret, &seeds[at]);
+            let share = opening::share(context, &opener, (world.public.owner.key, &common()), &fresh, (bits, kept))?;
             ring.add_assign(&mut sum, &share);
         }
         ring.sub_assign(&mut sum, &opening::divided(context, phase(&world, &fresh), 4, kept));
@@ -213,7 +214,7 @@ fn a_second_share_is_the_first_one_and_no_two_sessions_have_one() -> Result<()> 
     let (context, ring, key) = (&world.context, world.context.ring_q(4), world.public.owner.key);
     let fresh = world.encrypted(4)?;
     let share = |session: &Seed, ciphertext: &Ciphertext, bits| {
-        opening::share(context, (&world.secrets[0], &seed(0)), (key, session), ciphertext, (bits, 4))
+        opening::share(context, &alone(&world.secrets[0], &seed(0)), (key, session), ciphertext, (bits, 4))
     };
     let known = share(&common(), &fresh, 70)?;
     assert!(equal(&ring, &known, &share(&common(), &fresh, 70)?));
@@ -234,7 +235,7 @@ fn a_product_a_zero_and_a_stranger_are_not_opened() -> Result<()> {
     let world = World::new(2)?;
     let (context, ring, key) = (&world.context, world.context.ring_q(4), world.public.owner.key);
     let open = |ciphertext: &Ciphertext| {
-        opening::share(context, (&world.secrets[0], &seed(0)), (key, &common()), ciphertext, (70, 2)).err()
+        opening::share(context, &alone(&world.secrets[0], &seed(0)), (key, &common()), ciphertext, (70, 2)).err()
     };
     let fresh = world.encrypted(4)?;
     let zero = ring.ntt(ring.from_signed(&vec![0; N]));

@@ -150,9 +150,13 @@ impl Folder {
     ///
     /// # Errors
     /// As [`Party::open`], and [`Error::Io`] with the path.
-    pub fn open_results<S: Scheme>(&mut self, ciphertexts: &[&Ciphertext<S>]) -> Result<Vec<u8>> {
+    pub fn open_results<S: Scheme>(
+        &mut self,
+        ciphertexts: &[&Ciphertext<S>],
+        among: Option<&[&str]>,
+    ) -> Result<Vec<u8>> {
         let (path, log) = (self.path.join(OPENED), &mut self.lock);
-        self.party.open_logged(ciphertexts, |new| {
+        self.party.open_logged(ciphertexts, among, |new| {
             let lines: String = new.iter().map(|digest| Record::hexadecimal(digest) + "\n").collect();
             log.write_all(lines.as_bytes()).and_then(|()| log.sync_all()).map_err(failed(&path))
         })

@@ -94,6 +94,8 @@ impl Message {
 /// The shares of a party in the decryption of some ciphertexts.
 pub(super) struct Shares {
     pub party: usize,
+    /// The parties that open the ciphertexts together.
+    pub among: Vec<usize>,
     /// One for each ciphertext.
     pub shares: Vec<Row>,
 }
@@ -108,10 +110,13 @@ impl Shares {
         bytes.map(|bytes| blake3::hash(&bytes).into()).collect()
     }
 
-    /// Names ciphertexts of these hashes in a session.
-    pub fn digest(session: &Session, hashes: &[[u8; 32]]) -> [u8; 32] {
+    /// Names ciphertexts of these hashes in a session, opened by these parties, or by whichever.
+    pub fn digest(session: &Session, among: &[usize], hashes: &[[u8; 32]]) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key(DIGEST);
         hasher.update(&session.digest());
+        for word in std::iter::once(among.len()).chain(among.iter().copied()) {
+            hasher.update(&(word as u64).to_le_bytes());
+        }
         for hash in hashes {
             hasher.update(hash);
         }
@@ -122,19 +127,23 @@ impl Shares {
     /// Shares of other ciphertexts, or a party that there is not.
     pub fn read(session: &Session, parcel: &Parcel<JointOpening>, digest: &[u8; 32], count: usize) -> Result<Self> {
         let Some((head, rows)) = parcel.items.split_first() else { return Err(other_ciphertexts()) };
-        let head = <[u8; WORD + 32]>::try_from(&head[..]).map_err(|_| other_ciphertexts())?;
-        let (party, named) = head.split_at(WORD);
-        let party = <[u8; WORD]>::try_from(party).map(u64::from_le_bytes).ok();
-        let party = party.and_then(|party| checked(session, party)).ok_or_else(other_ciphertexts)?;
-        if named != digest || rows.len() != count {
+        let number = |word: &[u8]| checked(session, u64::from_le_bytes(word.try_into().ok()?));
+        let (party, rest) = head.split_at_checked(WORD).ok_or_else(other_ciphertexts)?;
+        let (named, among) = rest.split_at_checked(digest.len()).ok_or_else(other_ciphertexts)?;
+        let party = number(party).filter(|_| named == digest && rows.len() == count).ok_or_else(other_ciphertexts)?;
+        let among: Option<Vec<usize>> = among.chunks(WORD).map(number).collect();
+        let among = session.checked_openers(among.ok_or_else(other_ciphertexts)?)?;
+        if !among.contains(&party) {
             return Err(other_ciphertexts());
         }
         let rlwe = session.context().rlwe();
-        Ok(Self { party, shares: rows.iter().map(|row| Row::from_bytes(rlwe, row)).collect::<Result<_>>()? })
+        Ok(Self { party, among, shares: rows.iter().map(|row| Row::from_bytes(rlwe, row)).collect::<Result<_>>()? })
     }
 
     pub fn to_bytes(&self, session: &Session, digest: &[u8; 32]) -> Vec<u8> {
-        let head = [&(self.party as u64).to_le_bytes()[..], digest].concat();
+        let word = |party: usize| (party as u64).to_le_bytes();
+        let among = self.among.iter().flat_map(|&party| word(party));
+        let head = word(self.party).into_iter().chain(*digest).chain(among).collect();
         let rlwe = session.context().rlwe();
         let rows = self.shares.iter().map(|row| row.to_bytes(rlwe, Form::Packed));
         let items = std::iter::once(head).chain(rows).collect();

@@ -1,4 +1,4 @@
-//! Results from the shares of all parties.
+//! Results from the shares of all parties that open them.
 
 use noren_rlwe::ciphertext::Plaintext as Row;
 use noren_rlwe::error::{Error, Result};
@@ -13,22 +13,32 @@ impl Session {
     /// The messages of ciphertexts, from what each party sent for them by [`Party::open`](crate::owners::Party::open).
     ///
     /// # Errors
-    /// [`Error::Length`] names parties that are missing; shares of another session or of other ciphertexts, and two of one party.
+    /// [`Error::Length`] names parties that are missing; shares of another session, of other ciphertexts, or for other parties that
+    /// open together, and two of one party.
     pub fn opened<S: Scheme>(&self, ciphertexts: &[&Ciphertext<S>], messages: &[Vec<u8>]) -> Result<Vec<Plaintext>> {
         let mut all: Vec<Option<Vec<Row>>> = self.names().iter().map(|_| None).collect();
-        let digest = Shares::digest(self, &Shares::hashes(self, ciphertexts));
+        let digest = Shares::digest(self, &[], &Shares::hashes(self, ciphertexts));
+        let mut together: Option<Vec<usize>> = None;
         for message in messages {
             let parcel = Parcel::<JointOpening>::from_bytes(&(), message)?;
             self.check_message(&parcel)?;
-            let Shares { party, shares } = Shares::read(self, &parcel, &digest, ciphertexts.len())?;
+            let Shares { party, among, shares } = Shares::read(self, &parcel, &digest, ciphertexts.len())?;
+            let first = together.get_or_insert_with(|| among.clone());
+            if *first != among {
+                let names = |among: &[usize]| self.names_of(|party| among.contains(&party));
+                let needed = format!("those of {}", names(first));
+                return Err(Error::parameter("shares of a decryption", format!("by {}", names(&among)), needed));
+            }
             if all[party].replace(shares).is_some() {
                 let found = format!("two of {:?}", self.names()[party]);
                 return Err(Error::parameter("shares of a decryption", found, "one of each party"));
             }
         }
-        let missing = self.names_of(|party| all[party].is_none());
+        // Without any share those of all parties are missing, of which some suffice.
+        let openers = together.unwrap_or_else(|| (0..all.len()).collect());
+        let missing = self.names_of(|party| openers.contains(&party) && all[party].is_none());
         if !missing.is_empty() {
-            let needed = format!("{}, one of each party: those of {missing} are missing", self.names().len());
+            let needed = format!("{}, one of each party: those of {missing} are missing", openers.len());
             return Err(Error::Length { what: "shares of a decryption", found: messages.len(), needed });
         }
         let message = |(at, ciphertext): (usize, &&Ciphertext<S>)| {

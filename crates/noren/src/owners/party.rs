@@ -4,9 +4,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use noren_math::random::Seed;
+use noren_ring::poly::{Eval, Poly};
 use noren_rlwe::ciphertext::Plaintext as Row;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::joint::generator::ShareGenerator;
+use noren_rlwe::joint::opening::Opener;
+use noren_rlwe::joint::threshold::weighted;
 use noren_rlwe::keygen::KeyGenerator;
 use noren_rlwe::keys::SecretKey;
 use noren_rlwe::owner::KeyId;
@@ -18,7 +21,9 @@ use noren_rlwe::wire::writer::Form;
 
 use crate::backends::backend::Record;
 use crate::backends::parcel::{JointParty, Parcel};
+use crate::owners::channel::Mailbox;
 use crate::owners::message::{Round, Shares};
+use crate::owners::parts::Pairs;
 use crate::owners::session::Session;
 use crate::owners::transcript::{Transcript, commitment};
 use crate::schemes::integers::{Ciphertext, Scheme};
@@ -34,10 +39,19 @@ pub struct Party {
     transcript: Transcript,
     /// The share that it has committed to and not sent, unless it was restarted in between.
     promised: Option<Vec<u8>>,
-    /// The identity of the joint secret, once all shares are there.
-    key: Option<KeyId>,
+    /// What it needs to open results, once all shares are there.
+    ready: Option<Ready>,
     /// The digests of the ciphertexts that were opened.
     opened: BTreeSet<[u8; 32]>,
+}
+
+/// What a party opens results with.
+struct Ready {
+    /// The identity of the joint secret.
+    key: KeyId,
+    pairs: Pairs,
+    /// Its part of the joint secret, if some parties open results.
+    part: Option<Poly<Eval>>,
 }
 
 impl Party {
@@ -54,7 +68,7 @@ impl Party {
         let generator = KeyGenerator::new(session.context().rlwe(), bound.derive("secret"));
         let secret = generator.ephemeral_secret("party", SecretDistribution::Ternary)?;
         let transcript = Transcript::new(session);
-        Ok(Self { number, seed, secret, transcript, promised: None, key: None, opened: BTreeSet::new() })
+        Ok(Self { number, seed, secret, transcript, promised: None, ready: None, opened: BTreeSet::new() })
     }
 
     /// The party that [`Party::to_bytes`] wrote, as it was before any message.
@@ -159,14 +173,14 @@ impl Party {
 
     /// The body of its message in a round; those before are complete.
     fn body(&mut self, round: Round) -> Result<Vec<u8>> {
-        let string = || *self.bound().derive("string").as_bytes();
+        let string = || [&self.bound().derive("string").as_bytes()[..], &self.mailbox().key()].concat();
         let committed = |body: &[u8]| commitment(self.session(), self.number, round, body).to_vec();
         match round {
             Round::Commit => Ok(committed(&string())),
-            Round::Reveal => Ok(string().to_vec()),
+            Round::Reveal => Ok(string()),
             Round::Promise => {
                 let share = self.share(Round::Share)?;
-                let body = committed(&share);
+                let body = [committed(&share), self.promise()?.0].concat();
                 self.promised = Some(share);
                 Ok(body)
             }
@@ -187,16 +201,31 @@ impl Party {
         Ok(share.to_bytes(rlwe, Form::Packed))
     }
 
-    /// The identity of the joint secret, which is that of its public key.
+    /// What it promises beside its share, and the seeds that it gives to the others.
+    fn promise(&self) -> Result<(Vec<u8>, Vec<Option<Seed>>)> {
+        let common = Record::hexadecimal(self.transcript.common()?.as_bytes());
+        let seed = self.bound().derive("pairs").derive(&common);
+        Pairs::promise(self.session(), (self.number, &self.secret, &seed), &self.transcript.mailboxes()?)
+    }
+
+    fn mailbox(&self) -> Mailbox {
+        Mailbox::new(&self.bound().derive("mailbox"))
+    }
+
+    /// What it opens results with.
     ///
     /// # Errors
-    /// [`Error::Length`] names the parties whose shares of the keys are missing.
-    pub fn key_id(&mut self) -> Result<KeyId> {
-        if let Some(known) = self.key {
-            return Ok(known);
+    /// [`Error::Length`] names the parties whose shares of the keys are missing; promises that are damaged.
+    fn ready(&mut self) -> Result<()> {
+        if self.ready.is_some() {
+            return Ok(());
         }
+        let (session, promises) = (self.session(), self.transcript.bodies(Round::Promise)?);
         let key = self.transcript.public_key()?.owner().key;
-        Ok(*self.key.insert(key))
+        let pairs = Pairs::read(session, (self.number, &self.mailbox()), self.promise()?.1, &promises)?;
+        let part = session.threshold().map(|_| pairs.part(session, &self.secret, &promises)).transpose()?;
+        self.ready = Some(Ready { key, pairs, part });
+        Ok(())
     }
 
     /// How many ciphertexts it may still open.
@@ -213,24 +242,34 @@ impl Party {
     /// The shares of the party in the decryption of ciphertexts, for [`Session::opened`]. Whoever has those of all parties learns the
     /// messages: a party that keeps its own is the only one to learn them.
     ///
+    /// `among` are the names of the parties that open them together, where the session says that not all do. The same ciphertext opened
+    /// by others counts as another result.
+    ///
     /// # Errors
     /// [`Error::Parameters`] beyond the results that the session is for; [`Error::Length`] before all shares of keys are there; ciphertexts of
     /// another secret, and [`IntegerError::NoiseExhausted`](crate::bfv::IntegerError::NoiseExhausted) for those whose noise its flood does
     /// not hide.
-    pub fn open<S: Scheme>(&mut self, ciphertexts: &[&Ciphertext<S>]) -> Result<Vec<u8>> {
-        self.open_logged(ciphertexts, |_| Ok(()))
+    pub fn open<S: Scheme>(&mut self, ciphertexts: &[&Ciphertext<S>], among: Option<&[&str]>) -> Result<Vec<u8>> {
+        self.open_logged(ciphertexts, among, |_| Ok(()))
     }
 
     /// As [`Party::open`]. `log` gets the digests of ciphertexts that are opened for the first time; without it nothing is opened.
     pub(super) fn open_logged<S: Scheme>(
         &mut self,
         ciphertexts: &[&Ciphertext<S>],
+        among: Option<&[&str]>,
         log: impl FnOnce(&BTreeSet<[u8; 32]>) -> Result<()>,
     ) -> Result<Vec<u8>> {
-        let key = self.key_id()?;
+        self.ready()?;
+        let Some(Ready { key, pairs, part }) = &self.ready else { unreachable!("it is") };
         let (session, opening) = (self.session(), self.session().opening());
+        let among = session.openers(among)?;
+        if !among.contains(&self.number) {
+            let found = format!("none of them is {:?}", self.name());
+            return Err(Error::parameter("parties that open a result", found, "those that send shares"));
+        }
         let hashes = Shares::hashes(session, ciphertexts);
-        let digests = hashes.iter().map(|&hash| Shares::digest(session, &[hash]));
+        let digests = hashes.iter().map(|&hash| Shares::digest(session, &among, &[hash]));
         let new: BTreeSet<[u8; 32]> = digests.filter(|digest| !self.opened.contains(digest)).collect();
         let all = (self.opened.len() + new.len()) as u64;
         if all > opening.results {
@@ -239,14 +278,17 @@ impl Party {
             return Err(Error::parameter("results", found, needed));
         }
         let seed = self.bound().derive("openings");
-        let of_session = Seed::from_bytes(session.digest());
+        let of_session = Seed::from_bytes(Shares::digest(session, &among, &[]));
+        let part = part.as_ref().map(|part| weighted(session.context().rlwe(), part, &among, self.number));
+        let masks = pairs.masks(&among);
+        let opener = Opener { secret: &self.secret, part: part.as_ref(), seed: &seed, masks: &masks };
         let share = |ciphertext: &&Ciphertext<S>| {
-            let poly = opening.share(session.context(), (&self.secret, &seed), (key, &of_session), ciphertext)?;
+            let poly = opening.share(session.context(), &opener, (*key, &of_session), ciphertext)?;
             Ok(Row { poly })
         };
         let shares = ciphertexts.iter().map(share).collect::<Result<Vec<_>>>()?;
-        let digest = Shares::digest(session, &hashes);
-        let message = Shares { party: self.number, shares }.to_bytes(session, &digest);
+        let digest = Shares::digest(session, &[], &hashes);
+        let message = Shares { party: self.number, among, shares }.to_bytes(session, &digest);
         log(&new)?;
         self.opened.extend(new);
         Ok(message)

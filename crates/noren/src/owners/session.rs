@@ -51,7 +51,7 @@ use crate::schemes::integers::{Context, KeyRequest, Opening, Parameters};
 /// let x = Encryptor::public(&context, &keys.public, Seed::random()?)?.encrypt(&plaintext)?;
 /// let sum = Evaluator::new(&context, keys.evaluation)?.add(&x, &x)?;
 ///
-/// let shares = parties.iter_mut().map(|party| party.open(&[&sum])).collect::<noren::Result<Vec<_>>>()?;
+/// let shares = parties.iter_mut().map(|party| party.open(&[&sum], None)).collect::<noren::Result<Vec<_>>>()?;
 /// let opened = session.opened(&[&sum], &shares)?;
 /// assert_eq!(Encoder::new(&context).decode(&opened[0])?[..3], [2, 4, 6]);
 /// # Ok::<(), noren::error::Error>(())
@@ -79,6 +79,8 @@ struct Text {
     names: Vec<String>,
     results: u64,
     distance: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    threshold: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     relinearization: Option<usize>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -111,7 +113,7 @@ impl Session {
         let nonce = Record::hexadecimal(seed.derive("noren joint session").as_bytes());
         let names = names.iter().map(|&name| name.to_owned()).collect();
         let Opening { results, distance, .. } = opening;
-        let text = Text { names, results, distance, relinearization, automorphisms: galois, nonce };
+        let text = Text { names, results, distance, threshold: None, relinearization, automorphisms: galois, nonce };
         let session = Self::of(Description::new(text, parameters.clone()), context)?;
         if session.opening() == opening {
             return Ok(session);
@@ -119,8 +121,21 @@ impl Session {
         Err(Error::parameter("names", session.names().len(), format!("one for each of {} parties", opening.parties)))
     }
 
+    /// The same in which any `threshold` of the parties open results, without the others. All of them make the keys.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] for fewer than two, or for all.
+    pub fn with_threshold(&self, threshold: usize) -> Result<Self> {
+        let text = Text { threshold: Some(threshold), ..self.0.description.text.clone() };
+        Self::of(Description::new(text, self.parameters().clone()), self.0.context.clone())
+    }
+
     fn of(description: Description<Text>, context: Context) -> Result<Self> {
-        let Text { names, relinearization, automorphisms, .. } = &description.text;
+        let Text { names, relinearization, automorphisms, threshold, .. } = &description.text;
+        if let Some(threshold) = threshold.filter(|threshold| !(2..names.len()).contains(threshold)) {
+            let needed = format!("2 to {}, or none: all parties", names.len().saturating_sub(1));
+            return Err(Error::parameter("threshold", threshold, needed));
+        }
         let mut sorted: Vec<&String> = names.iter().collect();
         sorted.sort_unstable();
         if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -189,6 +204,12 @@ impl Session {
         Opening { parties: names.len(), results: *results, distance: *distance }
     }
 
+    /// How many parties open a result, if not all do.
+    #[must_use]
+    pub fn threshold(&self) -> Option<usize> {
+        self.0.description.text.threshold
+    }
+
     /// The keys that the parties make.
     #[must_use]
     pub fn request(&self) -> &RlweRequest {
@@ -210,6 +231,31 @@ impl Session {
         found.ok_or_else(|| {
             Error::parameter("name of a party", format!("{name:?}"), format!("one of {}", self.names().join(", ")))
         })
+    }
+
+    /// The numbers of the parties that open a result, ascending: all of them, or these.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] for names that the session does not have or that stand twice, and for more or fewer than open results.
+    pub(super) fn openers(&self, among: Option<&[&str]>) -> Result<Vec<usize>> {
+        let all = || (0..self.names().len()).collect();
+        let members = among.map(|names| names.iter().map(|name| self.party(name)).collect::<Result<Vec<_>>>());
+        self.checked_openers(members.transpose()?.unwrap_or_else(all))
+    }
+
+    /// Refuses parties that do not open a result together.
+    pub(super) fn checked_openers(&self, mut members: Vec<usize>) -> Result<Vec<usize>> {
+        members.sort_unstable();
+        members.dedup();
+        let count = self.threshold().unwrap_or(self.names().len());
+        if members.len() == count && members.iter().all(|&party| party < self.names().len()) {
+            return Ok(members);
+        }
+        let needed = match self.threshold() {
+            Some(count) => format!("the names of {count} of {}", self.names().join(", ")),
+            None => format!("all of them: {}", self.names().join(", ")),
+        };
+        Err(Error::parameter("parties that open a result", members.len(), needed))
     }
 
     /// Refuses a message, or shares, of another session.

@@ -8,6 +8,9 @@ use noren_rlwe::error::{Error, Result, cause};
 use noren_rlwe::security::Security;
 use noren_rlwe::wire::publish::Destination;
 
+use crate::owners::channel::SEALED_BYTES;
+use crate::owners::message::Message;
+use crate::owners::transcript::{BYTES, commitment};
 use crate::owners::{Folder, JointKeys, Party, Round, Session};
 use crate::schemes::bfv::{
     Bfv, Ciphertext, Context, Encoder, Encryptor, Evaluator, IntegerError, KeyRequest, Opening, ParametersSpec,
@@ -23,8 +26,8 @@ fn seed(at: u8) -> Seed {
     Seed::from_bytes([at; 32])
 }
 
-fn context() -> Context {
-    let spec = ParametersSpec {
+fn spec() -> ParametersSpec {
+    ParametersSpec {
         log_n: 10,
         plaintext_modulus: T as u64,
         log_q: vec![45; 5],
@@ -32,8 +35,11 @@ fn context() -> Context {
         secret: OPENING.secret(),
         security: Security::None,
         ..ParametersSpec::default()
-    };
-    Context::new(spec.build().expect("supported")).expect("supported")
+    }
+}
+
+fn context() -> Context {
+    Context::new(spec().build().expect("supported")).expect("supported")
 }
 
 fn session(request: &KeyRequest, at: u8) -> Session {
@@ -90,7 +96,7 @@ fn parties_make_keys_and_open_what_was_computed_under_them() -> Result<()> {
     let moved = ev.rotate(&ev.mul(&x, &x)?, 1)?;
     let results = [&x, &moved];
 
-    let shares = parties.iter_mut().map(|party| party.open(&results)).collect::<Result<Vec<_>>>()?;
+    let shares = parties.iter_mut().map(|party| party.open(&results, None)).collect::<Result<Vec<_>>>()?;
     let opened = session.opened(&results, &shares)?;
     let encoder = Encoder::new(context);
     assert_eq!(encoder.decode_signed(&opened[0])?, clear);
@@ -104,7 +110,7 @@ fn parties_make_keys_and_open_what_was_computed_under_them() -> Result<()> {
     // The same in BGV, whose ciphertexts have other factors.
     let ev = bgv::Evaluator::new(context, keys.evaluation.clone())?;
     let product = ev.mul(&x.clone().convert(), &x.convert())?;
-    let shares = parties.iter_mut().map(|party| party.open(&[&product])).collect::<Result<Vec<_>>>()?;
+    let shares = parties.iter_mut().map(|party| party.open(&[&product], None)).collect::<Result<Vec<_>>>()?;
     let opened = encoder.decode_signed(&session.opened(&[&product], &shares)?[0])?;
     assert_eq!(opened[1..half], (0..half - 1).map(squares).collect::<Vec<_>>());
     assert_eq!(parties[1].results_left(), 1);
@@ -126,8 +132,8 @@ fn a_party_that_starts_again_sends_the_same_bytes() -> Result<()> {
     }
     let keys = first[0].transcript().keys()?;
     let x = encrypted(&session, &keys, &[5])?;
-    let share = first[1].open(&[&x])?;
-    assert_eq!(first[1].open(&[&x])?, share, "a second share is the first one");
+    let share = first[1].open(&[&x], None)?;
+    assert_eq!(first[1].open(&[&x], None)?, share, "a second share is the first one");
     assert_eq!(first[1].results_left(), OPENING.results - 1);
     Ok(())
 }
@@ -157,7 +163,7 @@ fn messages_that_break_the_protocol_are_refused_by_name() -> Result<()> {
     let missing = refusal(start(0)?.next(&rounds[0][..2]));
     assert!(missing.contains("those of west are missing") && missing.contains("commit"), "{missing}");
     assert!(refusal(start(0)?.next(&rounds[1])).contains("the order of the rounds"));
-    assert!(refusal(start(3)?.key_id()).contains("round share: those of south, west are missing"));
+    assert!(refusal(start(3)?.transcript().public_key()).contains("round share: those of south, west are missing"));
 
     // A string, and a share, that were not committed to; a second message of one party and round.
     let liars = (0..).zip(NAMES).map(|(at, name)| Party::new(&session, name, &seed(100 + at)));
@@ -179,7 +185,7 @@ fn shares_of_others_twice_and_too_many_are_refused_by_name() -> Result<()> {
     let (mut parties, keys) = joint(&session)?;
     let x: Vec<Ciphertext> = (0..6).map(|value| encrypted(&session, &keys, &[value])).collect::<Result<_>>()?;
     let open = |parties: &mut [Party], at: usize| -> Result<Vec<Vec<u8>>> {
-        parties.iter_mut().map(|party| party.open(&[&x[at]])).collect()
+        parties.iter_mut().map(|party| party.open(&[&x[at]], None)).collect()
     };
     let (shares, others) = (open(&mut parties, 0)?, open(&mut parties, 1)?);
     assert!(refusal(session.opened(&[&x[0]], &shares[..2])).contains("those of west are missing"));
@@ -189,15 +195,15 @@ fn shares_of_others_twice_and_too_many_are_refused_by_name() -> Result<()> {
     assert!(refusal(session.opened(&[&x[0]], &mixed)).contains("of other ciphertexts"));
 
     // Of four results two are left, and what was opened before counts once.
-    parties[0].open(&[&x[0], &x[2], &x[3]])?;
-    let text = refusal(parties[0].open(&[&x[0], &x[4]]));
+    parties[0].open(&[&x[0], &x[2], &x[3]], None)?;
+    let text = refusal(parties[0].open(&[&x[0], &x[4]], None));
     assert!(text.contains("5 with those that were opened before") && text.contains("at most 4"), "{text}");
 
     // What could not be logged is not opened, and is logged when it is tried again.
-    let refused = parties[2].open_logged(&[&x[2]], |_| Err(Error::parameter("log", "full", "room")));
+    let refused = parties[2].open_logged(&[&x[2]], None, |_| Err(Error::parameter("log", "full", "room")));
     assert!(refusal(refused).contains("full") && parties[2].results_left() == OPENING.results - 2);
     let mut logged = 0;
-    parties[2].open_logged(&[&x[2], &x[0], &x[2]], |new| {
+    parties[2].open_logged(&[&x[2], &x[0], &x[2]], None, |new| {
         logged = new.len();
         Ok(())
     })?;
@@ -206,10 +212,10 @@ fn shares_of_others_twice_and_too_many_are_refused_by_name() -> Result<()> {
     // The joint keys of another session, and a ciphertext without room for the flood.
     let (_, foreign) = joint(&self::session(&KeyRequest::default(), 3))?;
     let y = encrypted(&session, &foreign, &[1])?;
-    assert!(matches!(parties[1].open(&[&y]), Err(Error::KeyMismatch { .. })));
+    assert!(matches!(parties[1].open(&[&y], None), Err(Error::KeyMismatch { .. })));
     let ev = Evaluator::new(session.context(), keys.evaluation)?;
     let low = ev.mod_switch(&x[5], 2)?;
-    let refused = parties[1].open(&[&low]);
+    let refused = parties[1].open(&[&low], None);
     assert!(matches!(cause(&refused), Some(IntegerError::NoiseExhausted { .. })), "{refused:?}");
     Ok(())
 }
@@ -244,7 +250,7 @@ fn a_folder_has_all_that_a_party_knows() -> Result<()> {
     others.iter_mut().try_for_each(|party| party.next(&known).map(drop))?;
     let keys = folder.party().transcript().keys()?;
     let x = encrypted(&session, &keys, &[5, 6])?;
-    let share = folder.open_results(&[&x])?;
+    let share = folder.open_results(&[&x], None)?;
     drop(folder);
 
     // What was opened counts after a restart too, also beside a line that was cut short.
@@ -252,8 +258,8 @@ fn a_folder_has_all_that_a_party_knows() -> Result<()> {
     log.write_all(b"0123").expect("written");
     let mut folder = open()?;
     assert_eq!(folder.party().results_left(), OPENING.results - 1);
-    assert_eq!(folder.open_results(&[&x])?, share);
-    let mut shares = others.iter_mut().map(|party| party.open(&[&x])).collect::<Result<Vec<_>>>()?;
+    assert_eq!(folder.open_results(&[&x], None)?, share);
+    let mut shares = others.iter_mut().map(|party| party.open(&[&x], None)).collect::<Result<Vec<_>>>()?;
     shares.push(share);
     assert_eq!(Encoder::new(session.context()).decode(&session.opened(&[&x], &shares)?[0])?[..2], [5, 6]);
     drop(folder);
@@ -294,5 +300,105 @@ fn requirements_leave_room_for_floods() -> Result<()> {
     let few =
         Requirements { opening: Some(Opening { parties: 1, results: 1, distance: 64 }), ..Requirements::default() };
     assert!(refusal(few.choose::<Bfv>()).contains("parties"));
+    Ok(())
+}
+
+const MANY: [&str; 5] = ["a", "b", "c", "d", "e"];
+
+/// Five parties of which three open results.
+fn some_of_five(request: &KeyRequest) -> Result<(Session, Vec<Party>)> {
+    let opening = Opening { parties: 5, results: 8, distance: 64 };
+    let spec = ParametersSpec { secret: opening.secret(), ..spec() };
+    let session = Session::new(&spec.build()?, &MANY, request, opening, &seed(1))?.with_threshold(3)?;
+    let parties =
+        (0..).zip(MANY).map(|(at, name)| Party::new(&session, name, &seed(at))).collect::<Result<Vec<_>>>()?;
+    Ok((session, parties))
+}
+
+#[test]
+fn some_parties_open_what_all_have_keys_for() -> Result<()> {
+    let (session, mut parties) = some_of_five(&with_products())?;
+    all_rounds(&mut parties)?;
+    let keys = parties[4].transcript().keys()?;
+    let ev = Evaluator::new(session.context(), keys.evaluation.clone())?;
+    let x = encrypted(&session, &keys, &[3, -4, 5])?;
+    let square = ev.mul(&x, &x)?;
+    let encoder = Encoder::new(session.context());
+    for among in [["a", "b", "c"], ["e", "b", "d"], ["c", "e", "a"]] {
+        let of = |party: &&mut Party| among.contains(&party.name());
+        let shares = parties.iter_mut().filter(of).map(|party| party.open(&[&square], Some(&among)));
+        let mut shares = shares.collect::<Result<Vec<_>>>()?;
+        assert_eq!(encoder.decode(&session.opened(&[&square], &shares)?[0])?[..3], [9, 16, 25]);
+        let last = shares.pop().expect("three");
+        let missing = refusal(session.opened(&[&square], &shares));
+        assert!(missing.contains("one of each party") && missing.contains("are missing"), "{missing}");
+        let other = parties[1].open(&[&square], Some(&["b", "c", "d"]))?;
+        shares = vec![last, other];
+        assert!(refusal(session.opened(&[&square], &shares)).contains("by b, c, d"));
+    }
+    // Each set of parties that a ciphertext was opened by counts.
+    assert_eq!((parties[0].results_left(), parties[1].results_left()), (6, 5));
+    Ok(())
+}
+
+#[test]
+fn sets_of_parties_that_open_nothing_are_refused() -> Result<()> {
+    let (session, mut parties) = some_of_five(&KeyRequest::default())?;
+    all_rounds(&mut parties)?;
+    let x = encrypted(&session, &parties[0].transcript().keys()?, &[1])?;
+    for (among, found) in [
+        (None, "3 of a, b, c, d, e"),
+        (Some(&["a", "b"][..]), "is 2, it must be the names of 3"),
+        (Some(&["a", "b", "b"]), "is 2, it must be the names of 3"),
+        (Some(&["a", "b", "x"]), "\"x\""),
+        (Some(&["b", "c", "d"]), "none of them is \"a\""),
+    ] {
+        let text = refusal(parties[0].open(&[&x], among));
+        assert!(text.contains(found), "{text}");
+    }
+    assert_eq!(parties[0].results_left(), 8);
+    for threshold in [0, 1, 5] {
+        assert!(refusal(session.with_threshold(threshold)).contains("threshold"));
+    }
+    let all = self::session(&KeyRequest::default(), 1);
+    let (mut parties, keys) = joint(&all)?;
+    let x = encrypted(&all, &keys, &[1])?;
+    assert!(refusal(parties[0].open(&[&x], Some(&["north", "south"]))).contains("all of them"));
+    Ok(())
+}
+
+#[test]
+fn promises_that_are_cut_short_and_keys_that_are_none_name_their_party() -> Result<()> {
+    let (session, mut parties) = some_of_five(&KeyRequest::default())?;
+    let rounds = all_rounds(&mut parties)?;
+    let start = |stop: usize| -> Result<Party> {
+        let mut party = Party::new(&session, "a", &seed(0))?;
+        rounds[..stop].iter().try_for_each(|messages| party.next(messages).map(drop))?;
+        Ok(party)
+    };
+    let of_b = |body: Vec<u8>, round| Message { party: 1, round, body }.to_bytes(&session);
+    let body = |round: usize| Message::read(&session, &rounds[round][1]).map(|message| message.body);
+
+    // A key that nothing is encapsulated to, which is what the party committed to.
+    let mut key = body(1)?;
+    key[BYTES..].fill(0xff);
+    let promised = commitment(&session, 1, Round::Commit, &key).to_vec();
+    let mut party = start(0)?;
+    party.next(&[rounds[0][0].clone(), of_b(promised, Round::Commit)]).err();
+    assert!(refusal(party.take(&[of_b(key, Round::Reveal)])).contains("\"b\" whose key is none"));
+
+    // Seeds that are missing are found as they come, parts when something is opened.
+    let whole = body(2)?;
+    for length in [BYTES, BYTES + 4 * SEALED_BYTES - 1, whole.len() / 2, whole.len() - 1] {
+        let mut party = start(2)?;
+        let mut promises = rounds[2].clone();
+        promises[1] = of_b(whole[..length].to_vec(), Round::Promise);
+        let refused = party.next(&promises).and_then(|_| party.next(&rounds[3])).and_then(|_| {
+            let x = encrypted(&session, &party.transcript().keys()?, &[1])?;
+            party.open(&[&x], Some(&["a", "b", "c"]))
+        });
+        let text = refusal(refused);
+        assert!(text.contains("\"b\""), "{length} of {} bytes: {text}", whole.len());
+    }
     Ok(())
 }

@@ -9,6 +9,7 @@ use noren_rlwe::joint::share::KeyShare;
 use noren_rlwe::keys::PublicKey;
 use noren_rlwe::wire::object::Object;
 
+use crate::owners::channel::{KEY_BYTES, SEALED_BYTES, is_key};
 use crate::owners::message::{Message, Round};
 use crate::owners::session::{JointKeys, Session};
 
@@ -79,14 +80,27 @@ impl Transcript {
         };
         if let Some(before) = committed {
             let known = self.body(before, party)?;
-            if *known != commitment(&self.session, party, before, &body) {
+            if known[..BYTES] != commitment(&self.session, party, before, &body) {
                 let found = format!("another one than {name:?} committed to in round {before}");
                 return Err(Error::parameter("message of a party", found, "what it committed to"));
             }
         }
-        let fixed = matches!(round, Round::Commit | Round::Reveal | Round::Promise);
-        if fixed && body.len() != BYTES {
-            return Err(Error::Length { what: "bytes of a message", found: body.len(), needed: BYTES.to_string() });
+        let (least, most) = match round {
+            Round::Commit => (BYTES, BYTES),
+            Round::Reveal => (BYTES + KEY_BYTES, BYTES + KEY_BYTES),
+            Round::Promise => {
+                let seeds = BYTES + SEALED_BYTES * (self.session.names().len() - 1);
+                (seeds, self.session.threshold().map_or(seeds, |_| usize::MAX))
+            }
+            Round::Share | Round::Relinearize => (0, usize::MAX),
+        };
+        if !(least..=most).contains(&body.len()) {
+            let found = format!("one of {name:?} in round {round} with {} bytes", body.len());
+            return Err(Error::parameter("message of a party", found, format!("{least} bytes")));
+        }
+        if round == Round::Reveal && !is_key(&body[BYTES..]) {
+            let found = format!("one of {name:?} whose key is none of ML-KEM-768");
+            return Err(Error::parameter("message of a party", found, "a key that seeds are encapsulated to"));
         }
         self.rounds[round.number()][party] = Some(body);
         Ok(())
@@ -137,20 +151,29 @@ impl Transcript {
 
     /// The seed that all parties have in common: a hash of their strings.
     pub(super) fn common(&self) -> Result<Seed> {
-        self.complete(Round::Reveal)?;
         let mut hasher = blake3::Hasher::new_derive_key(COMMON);
         hasher.update(&self.session.digest());
-        for string in self.rounds[Round::Reveal.number()].iter().flatten() {
+        for string in self.bodies(Round::Reveal)? {
             hasher.update(string);
         }
         Ok(Seed::from_bytes(hasher.finalize().into()))
     }
 
+    /// The keys that parties encapsulate seeds to, in their order.
+    pub(super) fn mailboxes(&self) -> Result<Vec<&[u8]>> {
+        Ok(self.bodies(Round::Reveal)?.into_iter().map(|body| &body[BYTES..]).collect())
+    }
+
+    /// What all parties have sent in a round, in their order.
+    pub(super) fn bodies(&self, round: Round) -> Result<Vec<&[u8]>> {
+        self.complete(round)?;
+        Ok(self.rounds[round.number()].iter().flatten().map(|body| &body[..]).collect())
+    }
+
     /// The sum of all shares of a round.
     pub(super) fn sum(&self, round: Round) -> Result<KeyShare> {
-        self.complete(round)?;
         let rlwe = self.session.context().rlwe();
-        let mut shares = self.rounds[round.number()].iter().flatten().map(|body| KeyShare::from_bytes(rlwe, body));
+        let mut shares = self.bodies(round)?.into_iter().map(|body| KeyShare::from_bytes(rlwe, body));
         let mut sum = shares.next().expect("a session has parties")?;
         for share in shares {
             sum.add_assign(rlwe, &share?)?;

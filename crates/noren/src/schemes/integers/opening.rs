@@ -3,8 +3,7 @@
 use noren_math::random::Seed;
 use noren_ring::poly::{Eval, Poly};
 use noren_rlwe::error::{Error, Result};
-use noren_rlwe::joint::opening::{divided, share};
-use noren_rlwe::keys::SecretKey;
+use noren_rlwe::joint::opening::{Opener, divided, share};
 use noren_rlwe::owner::KeyId;
 use noren_rlwe::security::SecretDistribution;
 
@@ -78,18 +77,18 @@ impl Opening {
     pub(crate) fn share<S: Scheme>(
         &self,
         context: &Context,
-        party: (&SecretKey, &Seed),
+        opener: &Opener<'_>,
         session: (KeyId, &Seed),
         ciphertext: &Ciphertext<S>,
     ) -> Result<Poly<Eval>> {
         let flood = self.flood(ciphertext)?;
-        share(context.rlwe(), party, session, ciphertext.rlwe(), flood)
+        share(context.rlwe(), opener, session, ciphertext.rlwe(), flood)
     }
 
-    /// The message of a ciphertext, from the shares of all parties.
+    /// The message of a ciphertext, from the shares of all parties that open it: as many as there are, or fewer.
     ///
     /// # Errors
-    /// As [`Opening::flood`]; another number of shares.
+    /// As [`Opening::flood`]; shares with other limbs.
     pub(crate) fn message<S: Scheme>(
         &self,
         context: &Context,
@@ -97,10 +96,6 @@ impl Opening {
         shares: &[&Poly<Eval>],
     ) -> Result<Plaintext> {
         let (_, kept) = self.flood(ciphertext)?;
-        if shares.len() != self.parties {
-            let needed = self.parties.to_string();
-            return Err(Error::Length { what: "shares of a decryption", found: shares.len(), needed });
-        }
         if let Some(other) = shares.iter().find(|share| share.limbs() != kept) {
             return Err(Error::parameter("limbs of a share", other.limbs(), kept));
         }
