@@ -1,8 +1,9 @@
 """Joint keys and results that are opened together: seconds and bytes of a party, for several numbers of parties.
 
 All parties are here, one after the other, each with its folder; what is opened is compared with the sums in clear.
+With ``--bits`` the values are weights of a model, which are averaged.
 
-    python bench/owners.py [--parties 3,8,32] [--values 1024] [--rotations 0] [--json FILE]
+    python bench/owners.py [--parties 3,8,32] [--values 1024] [--bits 12] [--rotations 0] [--threshold 2] [--json FILE]
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from machine import memory
-from noren import bfv, owners
+from noren import bfv, federated, owners
 
 T = TypeVar("T")
 
@@ -43,20 +44,56 @@ class Costs:
         return result
 
 
-def measured(count: int, values: int, rotations: int, products: int) -> dict[str, Any]:
+class Sums:
+    """Sums of numbers modulo t, in slots."""
+
+    def __init__(self, count: int, values: int, products: int) -> None:
+        # Of the smallest ring that there may be.
+        self.results = -(-values // (1 << 12))
+        self.parameters = bfv.Parameters.for_requirements(
+            depth=products, slots=min(values, 1 << 13), sum=count, parties=count, results=self.results
+        )
+        self.context = bfv.Context(self.parameters)
+        self.data = np.random.default_rng(1).integers(0, 1 << 12, (count, values))
+
+    def encrypt(self, row: Any, public: Any) -> Any:
+        width = self.parameters.slots
+        return [self.context.encrypt(part, public) for part in np.split(row, range(width, len(row), width))]
+
+    def add(self, updates: Any, evaluation: Any) -> Any:
+        evaluator = self.context.evaluator(evaluation)
+        return [functools.reduce(evaluator.add, parts) for parts in zip(*updates, strict=True)]
+
+    def right(self, session: owners.Session, totals: Any, shares: list[bytes]) -> bool:
+        found = np.concatenate(session.opened(totals, shares))[: self.data.shape[1]]
+        return bool((found == self.data.sum(axis=0) % self.parameters.plaintext_modulus).all())
+
+
+class Averages(federated.Average):
+    """Averages of the weights of a model."""
+
+    def __init__(self, count: int, values: int, bits: int) -> None:
+        super().__init__(np.zeros(values), parties=count, bits=bits, rounds=10)
+        self.data = np.random.default_rng(1).uniform(-1, 1, (count, values))
+
+    def right(self, session: owners.Session, totals: Any, shares: list[bytes]) -> bool:
+        count = len(self.data)
+        found = self.decode(session.opened(totals, shares, signed=True, coefficients=True), weight=count)
+        sums = np.rint(self.data / self.step).astype(np.int64).sum(axis=0)
+        return bool((np.rint(found * count / self.step) == sums).all())
+
+
+def measured(work: Sums | Averages, rotations: int, products: int, threshold: int | None) -> dict[str, Any]:
     """Let parties make keys, encrypt, add up and open."""
-    # Of the smallest ring that there may be.
-    results = -(-values // (1 << 12))
-    parameters = bfv.Parameters.for_requirements(
-        depth=products, slots=min(values, 1 << 13), sum=count, parties=count, results=results
-    )
+    count = len(work.data)
     steps = [1 << k for k in range(rotations)]
     session = owners.Session(
-        parameters,
+        work.parameters,
         [f"party {at}" for at in range(count)],
-        results=results,
+        results=work.results,
         rotations=steps,
         relinearization=products > 0,
+        threshold=threshold,
     )
     costs, start = Costs(count), time.perf_counter()
     with tempfile.TemporaryDirectory() as name:
@@ -72,27 +109,22 @@ def measured(count: int, values: int, rotations: int, products: int) -> dict[str
         for party in parties:
             costs("last", functools.partial(party.next, messages))
         public, evaluation = parties[0].keys()
-        context, rng = bfv.Context(parameters), np.random.default_rng(1)
-        evaluator = context.evaluator(evaluation)
-        data = rng.integers(0, 1 << 12, (count, values))
-        width = parameters.slots
-
-        def encrypted(row: Any) -> Any:
-            return [context.encrypt(part, public) for part in np.split(row, range(width, values, width))]
-
-        ciphertexts = [costs("encrypt", functools.partial(encrypted, row)) for row in data]
-        totals = [functools.reduce(evaluator.add, parts) for parts in zip(*ciphertexts, strict=True)]
-        shares = [costs("open", functools.partial(party.open, totals)) for party in parties]
-        found = np.concatenate(session.opened(totals, shares))
+        ciphertexts = [costs("encrypt", functools.partial(work.encrypt, row, public)) for row in work.data]
+        totals = work.add(ciphertexts, evaluation)
+        among = session.names[:threshold] if threshold else None
+        shares = [costs("open", functools.partial(party.open, totals, among)) for party in parties[:threshold]]
+        right = work.right(session, totals, shares)
     return {
-        "parameters": str(parameters),
+        "parameters": str(work.parameters),
+        "update": sum(len(bytes(x)) for x in ciphertexts[0]),
+        "total": sum(len(bytes(x)) for x in totals),
         "seconds": costs.seconds,
         "bytes": costs.bytes,
         "sent": sum(costs.bytes.values()),
         "received": (count - 1) * sum(costs.bytes.values()),
         "all": time.perf_counter() - start,
         "memory": memory("VmHWM"),
-        "right": bool((found[:values] == data.sum(axis=0) % parameters.plaintext_modulus).all()),
+        "right": right,
     }
 
 
@@ -101,6 +133,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Joint keys and results that are opened together.")
     parser.add_argument("--parties", default="3,8,32", help="numbers of parties")
     parser.add_argument("--values", type=int, default=1024, help="how many numbers each encrypts")
+    parser.add_argument("--bits", type=int, help="average numbers of as many bits in place of sums in slots")
+    parser.add_argument("--threshold", type=int, help="how many parties open the results; all, unless it is given")
     parser.add_argument("--rotations", type=int, default=0, help="keys of rotations that they make")
     parser.add_argument("--products", type=int, default=0, help="products that follow one another")
     parser.add_argument("--json", type=Path, help="write all figures to a file")
@@ -108,13 +142,19 @@ def main() -> int:
     figures = {}
     print(f"{'parties':>7} {'all':>8} {'a party':>9} {'keys':>8} {'opening':>8} {'sent':>9} {'received':>10} memory")
     for count in map(int, options.parties.split(",")):
-        row = figures[count] = measured(count, options.values, options.rotations, options.products)
+        if options.bits:
+            work: Sums | Averages = Averages(count, options.values, options.bits)
+        else:
+            work = Sums(count, options.values, options.products)
+        row = figures[count] = measured(work, options.rotations, options.products, options.threshold)
         seconds = row["seconds"]
         keys = sum(seconds[step] for step in seconds if step not in ("encrypt", "open"))
         print(
             f"{count:7} {row['all']:7.2f}s {keys + seconds['encrypt'] + seconds['open']:8.3f}s {keys:7.3f}s "
             f"{seconds['open']:7.3f}s {row['sent'] / 1e6:7.2f}MB {row['received'] / 1e6:8.2f}MB "
-            f"{row['memory'] / 2**20:.0f}MiB{'' if row['right'] else ' wrong'}",
+            f"{row['memory'] / 2**20:.0f}MiB; a number {row['update'] / options.values:.1f} B encrypted, "
+            f"{row['total'] / options.values:.1f} B the sum, {row['bytes']['open'] / options.values:.1f} B a share"
+            f"{'' if row['right'] else '; wrong'}",
             flush=True,
         )
     if options.json:

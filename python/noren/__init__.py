@@ -12,6 +12,7 @@
 - `noren.tables`: questions on encrypted tables, in words of SQL;
 - `noren.retrieval`, `noren.intersection`: rows of a table of another, by numbers and keywords that stay encrypted;
 - `noren.owners`: keys of several owners, and results that they open together;
+- `noren.federated`: averages of updates of a model that several parties have;
 - `noren.cluster`: programs on several cores or machines, over Ray, which the extra `noren[cluster]` brings;
 - `noren.sign`, `noren.verify`, `noren.SigningKey`, `noren.Signer`: files that say who made them;
 - `noren.PicklableSecret`: a secret key that is pickled on purpose;
@@ -29,6 +30,7 @@ from noren import (
     bootstrapping,
     ckks,
     compiler,
+    federated,
     intersection,
     ml,
     owners,
@@ -88,6 +90,7 @@ __all__ = [
     "ckks",
     "compile",
     "compiler",
+    "federated",
     "intersection",
     "ml",
     "owners",

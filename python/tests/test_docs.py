@@ -20,6 +20,7 @@ from noren import (
     bootstrapping,
     ckks,
     compiler,
+    federated,
     intersection,
     owners,
     programs,
@@ -82,7 +83,8 @@ def test_bgv_and_bfv_have_the_same_names() -> None:
 EXAMPLES = {
     **{name: text for name, thing in documented().items() if ">>>" in (text := inspect.getdoc(thing) or "")},
     **{
-        module.__name__: module.__doc__ or "" for module in (*PUBLIC, compiler, intersection, owners, retrieval, tables)
+        module.__name__: module.__doc__ or ""
+        for module in (*PUBLIC, compiler, federated, intersection, owners, retrieval, tables)
     },
     "Lookup": bfv.Lookup.__doc__ or "",
 }
@@ -179,7 +181,7 @@ def test_examples_say_what_they_need_where_it_is_not_installed(tmp_path: Path) -
     (tmp_path / "sklearn.py").write_text("raise ModuleNotFoundError('none')\n")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
     examples = [path for path in sorted(ROOT.glob("examples/*.py")) if "sklearn" in path.read_text()]
-    assert len(examples) == 4
+    assert len(examples) == 5
     for arguments in [["-m", "noren.demo"], *([str(path)] for path in examples)]:
         command = [sys.executable, *arguments]
         done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
