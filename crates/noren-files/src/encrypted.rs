@@ -148,6 +148,32 @@ pub fn write_bytes<'p>(
     Ok(file::write_atomically(to, Access::Owner, |file| file.write_all(&bytes))?)
 }
 
+/// Writes a secret that its owner alone reads: under a passphrase, as [`write_bytes`] does, or without one in clear.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_secret<'p>(
+    plaintext: &[u8],
+    to: impl Into<Destination<'p>>,
+    passphrase: Option<&Passphrase>,
+) -> Result<()> {
+    match passphrase {
+        Some(passphrase) => write_bytes(plaintext, to, passphrase, Work::default()),
+        None => Ok(file::write_atomically(to, Access::Owner, |file| file.write_all(plaintext))?),
+    }
+}
+
+/// The secret that [`write_secret`] wrote; wiped when dropped. A passphrase that is not needed is not used.
+///
+/// # Errors
+/// As [`read_bytes`].
+pub fn read_secret(path: &Path, passphrase: Option<&Passphrase>) -> Result<Zeroizing<Vec<u8>>> {
+    if is_encrypted_file(path)? {
+        return read_bytes(path, passphrase);
+    }
+    Ok(Zeroizing::new(file::read(path, MOST_BYTES)?))
+}
+
 /// The object in a file, which may be under a passphrase; one that is not needed is not used.
 ///
 /// # Errors

@@ -7,7 +7,7 @@
 //! | room | what it holds |
 //! |---|---|
 //! | [`passphrase`] | [`Passphrase`](passphrase::Passphrase), and [`Work`](passphrase::Work): what a guess of one costs |
-//! | [`encrypted`] | files under a passphrase: [`write`](encrypted::write), [`read`](encrypted::read) |
+//! | [`encrypted`] | files under a passphrase: [`write`](encrypted::write), [`read`](encrypted::read); secrets with and without one |
 //! | [`signing_key`] | [`SigningKey`](signing_key::SigningKey): what signs, and its file |
 //! | [`signer`] | [`Signer`](signer::Signer): the public key that signatures are verified with, and its file |
 //! | [`signature`] | [`Signature`](signature::Signature): what a signature says; signing and verifying files |

@@ -16,7 +16,7 @@ use noren_rlwe::keys::{PublicKey, SecretKey};
 use noren_rlwe::parameters::ParametersSpec;
 use noren_rlwe::security::Security;
 use noren_rlwe::wire::object::Object;
-use noren_rlwe::wire::publish::Destination;
+use noren_rlwe::wire::publish::{Destination, Existing};
 use noren_rlwe::wire::reader::Limits;
 use noren_rlwe::wire::writer::Form;
 use place::Place;
@@ -77,6 +77,24 @@ fn keys_in_clear_are_read_with_and_without_a_passphrase() {
     for passphrase in [None, Some(&right())] {
         encrypted::read::<SecretKey>(&context, &path, &Limits::default(), passphrase).expect("needs none");
     }
+}
+
+#[test]
+fn secrets_that_are_bytes_come_back_with_and_without_a_passphrase() {
+    let place = Place::new("bytes");
+    let path = place.path("secret");
+    for passphrase in [None, Some(right())] {
+        encrypted::write_secret(
+            b"a secret",
+            Destination { path: &path, existing: Existing::Replace },
+            passphrase.as_ref(),
+        )
+        .expect("written");
+        assert_eq!(encrypted::is_encrypted_file(&path).expect("a file"), passphrase.is_some());
+        assert_eq!(encrypted::read_secret(&path, Some(&right())).expect("read").as_slice(), b"a secret");
+    }
+    let refused = encrypted::read_secret(&path, None).map(drop).expect_err("under a passphrase");
+    assert_eq!(reason(refused), Reason::PassphraseNeeded);
 }
 
 #[test]

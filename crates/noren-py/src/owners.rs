@@ -9,7 +9,6 @@ use noren::owners::{Folder, JointKeys, Party, Round, Session, Transcript};
 use noren::schemes::integers::{Ciphertext, Plaintext, Scheme};
 use noren_files::encrypted;
 use noren_files::error::Result as FileResult;
-use noren_files::passphrase::Work;
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -242,11 +241,7 @@ impl PyParty {
         let create = || -> FileResult<Folder> {
             let party = Party::new(&session.0, name, &seed)?;
             Folder::create(&path, party, |party, to| {
-                let bytes = Zeroizing::new(party.to_bytes());
-                match &passphrase {
-                    Some(passphrase) => encrypted::write_bytes(&bytes, to, passphrase, Work::default()),
-                    None => Ok(party.write_secret(to)?),
-                }
+                encrypted::write_secret(&Zeroizing::new(party.to_bytes()), to, passphrase.as_ref())
             })
         };
         let folder = detached(py, || Ok(create()))?.map_err(raise_of_files)?;
@@ -268,11 +263,7 @@ impl PyParty {
         let passphrase = passphrase.map(checked).transpose()?;
         let open = || -> FileResult<Folder> {
             Folder::open(&path, |session, secret| {
-                if encrypted::is_encrypted_file(secret)? {
-                    let bytes = encrypted::read_bytes(secret, passphrase.as_ref())?;
-                    return Ok(Party::from_bytes(session, &bytes)?);
-                }
-                Ok(Party::read_secret(session, secret)?)
+                Ok(Party::from_bytes(session, &encrypted::read_secret(secret, passphrase.as_ref())?)?)
             })
         };
         let folder = detached(py, || Ok(open()))?.map_err(raise_of_files)?;
