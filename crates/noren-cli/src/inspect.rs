@@ -152,7 +152,9 @@ impl fmt::Display for InspectionReport {
         let sections = self.sections.map_or_else(String::new, |sections| format!(", {sections} sections"));
         write!(f, "\nformat version {}{sections}{form}, digest {}", self.version, self.digest)?;
         let owner = self.owner.as_ref().map_or_else(String::new, |key| format!(" and key {key}"));
-        write!(f, "\nbelongs to parameters {}{owner}", self.fingerprint)?;
+        let of_session = self.facts.layout.as_ref().is_some_and(|layout| layout.get("session").is_some());
+        let what = if of_session { "session" } else { "parameters" };
+        write!(f, "\nbelongs to {what} {}{owner}", self.fingerprint)?;
         let Facts { ciphertexts, bootstrapping, function, compiled, contents, layout, evaluation_keys, .. } =
             &self.facts;
         if let Some(CiphertextSummary { count, slots, level, log_scale, seeded }) = ciphertexts {

@@ -11,6 +11,7 @@ use noren_rlwe::wire::reader::Reader;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::backends::backend::Record;
 use crate::backends::parcel::{Content, JointMessage, JointOpening, JointParty, Parcel, Purpose};
 use crate::bootstrapping::{self, BootstrapKeyFile, Contents};
 use crate::compiler::{Program, Summary};
@@ -235,7 +236,9 @@ fn intersection(reader: &mut Reader<'_>) -> Result<Facts> {
 
 fn session(reader: &mut Reader<'_>) -> Result<Facts> {
     let session = Session::read(&Parcel::read(&(), reader)?)?;
-    let (parameters, layout) = (vec![Integers(session.parameters().clone())], Some(session.to_json()));
+    let mut layout = session.to_json();
+    layout["session"] = Record::hexadecimal(&session.digest()).into();
+    let (parameters, layout) = (vec![Integers(session.parameters().clone())], Some(layout));
     Ok(Facts { parameters, layout, ..Facts::default() })
 }
 

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::owner::KeyId;
 use noren_rlwe::wire::file::{Access, write_atomically};
 use noren_rlwe::wire::publish::Destination;
 
@@ -144,6 +145,14 @@ impl Folder {
     #[must_use]
     pub fn sent(&self, round: Round) -> Option<Vec<u8>> {
         self.party.transcript().message(self.party.number(), round)
+    }
+
+    /// As [`Party::key_id`].
+    ///
+    /// # Errors
+    /// As [`Party::key_id`].
+    pub fn key_id(&mut self) -> Result<KeyId> {
+        self.party.key_id()
     }
 
     /// As [`Party::open`]: what is opened is in the log, on disk, before the shares are given.

@@ -151,13 +151,24 @@ impl Shares {
     }
 }
 
-/// What a message, shares or the secret of a party say without a session: the number of the party, and the round of a message.
+/// What a message, shares or the secret of a party say without a session: the number of the party, the round of a message, and of
+/// shares the digest of the ciphertexts with the numbers of the parties that open them.
 pub(crate) fn outline<P: Purpose>(parcel: &Parcel<P>) -> Value {
     let head = parcel.items.first().map_or(&[][..], |head| &head[..]);
     let words = |at: usize| head.get(at..at + WORD).and_then(|word| word.try_into().ok()).map(u64::from_le_bytes);
     let round = words(WORD).and_then(|round| usize::try_from(round).ok()).and_then(|round| Round::ALL.get(round));
     let round = round.filter(|_| head.len() == 2 * WORD).map(|round| round.name());
-    json!({ "party": words(0), "round": round, "session": Record::hexadecimal(&parcel.fingerprint) })
+    let (digest, among) = (head.get(WORD..WORD + 32), head.get(WORD + 32..).unwrap_or_default());
+    let digest = digest.filter(|_| !among.is_empty()).and_then(|digest| <[u8; 32]>::try_from(digest).ok());
+    let mut outline = json!({ "party": words(0), "session": Record::hexadecimal(&parcel.fingerprint) });
+    if let Some(round) = round {
+        outline["round"] = round.into();
+    }
+    if let Some(digest) = digest {
+        outline["ciphertexts"] = Record::hexadecimal(&digest).into();
+        outline["among"] = (WORD + 32..head.len()).step_by(WORD).map(words).collect();
+    }
+    outline
 }
 
 const WORD: usize = size_of::<u64>();

@@ -15,6 +15,7 @@
 //! | `message` | messages of parties, as bytes |
 //! | `channel` | seeds that two parties have and nobody else |
 //! | `parts` | parts of all secrets for each party, of which some suffice |
+//! | `outline` | what messages and shares say of themselves |
 //! | `opening` | results from the shares of all parties |
 //! | `transcript` | [`Transcript`]: the messages of all rounds, and the keys that follow from them |
 //! | `folder` | [`Folder`]: the state of a party on disk |
@@ -24,6 +25,7 @@ mod channel;
 mod folder;
 mod message;
 mod opening;
+mod outline;
 mod parts;
 mod party;
 mod session;

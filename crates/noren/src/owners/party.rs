@@ -216,22 +216,67 @@ impl Party {
     ///
     /// # Errors
     /// [`Error::Length`] names the parties whose shares of the keys are missing; promises that are damaged.
-    fn ready(&mut self) -> Result<()> {
-        if self.ready.is_some() {
-            return Ok(());
+    fn ready(&mut self) -> Result<&Ready> {
+        if self.ready.is_none() {
+            self.ready = Some(self.made_ready()?);
         }
+        Ok(self.ready.as_ref().expect("it is"))
+    }
+
+    fn made_ready(&self) -> Result<Ready> {
         let (session, promises) = (self.session(), self.transcript.bodies(Round::Promise)?);
         let key = self.transcript.public_key()?.owner().key;
         let pairs = Pairs::read(session, (self.number, &self.mailbox()), self.promise()?.1, &promises)?;
         let part = session.threshold().map(|_| pairs.part(session, &self.secret, &promises)).transpose()?;
-        self.ready = Some(Ready { key, pairs, part });
-        Ok(())
+        Ok(Ready { key, pairs, part })
+    }
+
+    /// The identity of the joint secret, which is that of its public key.
+    ///
+    /// # Errors
+    /// [`Error::Length`] names the parties whose shares of the keys are missing; promises that are damaged.
+    pub fn key_id(&mut self) -> Result<KeyId> {
+        Ok(self.ready()?.key)
     }
 
     /// How many ciphertexts it may still open.
     #[must_use]
     pub fn results_left(&self) -> u64 {
         self.session().opening().results.saturating_sub(self.opened.len() as u64)
+    }
+
+    /// How many of the results that are left it takes to open these ciphertexts together with the parties of these names: those that were
+    /// opened before take none.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] beyond the results that the session is for, and for parties that do not open results.
+    pub fn results_for<S: Scheme>(&self, ciphertexts: &[&Ciphertext<S>], among: Option<&[&str]>) -> Result<u64> {
+        let among = self.openers(among)?;
+        Ok(self.unopened(&Shares::hashes(self.session(), ciphertexts), &among)?.len() as u64)
+    }
+
+    /// The numbers of the parties that open a result together, of which it is one.
+    fn openers(&self, among: Option<&[&str]>) -> Result<Vec<usize>> {
+        let among = self.session().openers(among)?;
+        if among.contains(&self.number) {
+            return Ok(among);
+        }
+        let found = format!("none of them is {:?}", self.name());
+        Err(Error::parameter("parties that open a result", found, "those that send shares"))
+    }
+
+    /// The digests of the ciphertexts of these hashes that these parties did not open before, if there are results left for them.
+    fn unopened(&self, hashes: &[[u8; 32]], among: &[usize]) -> Result<BTreeSet<[u8; 32]>> {
+        let (session, results) = (self.session(), self.session().opening().results);
+        let digests = hashes.iter().map(|&hash| Shares::digest(session, among, &[hash]));
+        let new: BTreeSet<[u8; 32]> = digests.filter(|digest| !self.opened.contains(digest)).collect();
+        let all = (self.opened.len() + new.len()) as u64;
+        if all > results {
+            let found = format!("{all} with those that were opened before");
+            let needed = format!("at most {results}, as the session was planned for: begin a new one");
+            return Err(Error::parameter("results", found, needed));
+        }
+        Ok(new)
     }
 
     /// Counts a ciphertext as opened, as a log says.
@@ -263,20 +308,9 @@ impl Party {
         self.ready()?;
         let Some(Ready { key, pairs, part }) = &self.ready else { unreachable!("it is") };
         let (session, opening) = (self.session(), self.session().opening());
-        let among = session.openers(among)?;
-        if !among.contains(&self.number) {
-            let found = format!("none of them is {:?}", self.name());
-            return Err(Error::parameter("parties that open a result", found, "those that send shares"));
-        }
+        let among = self.openers(among)?;
         let hashes = Shares::hashes(session, ciphertexts);
-        let digests = hashes.iter().map(|&hash| Shares::digest(session, &among, &[hash]));
-        let new: BTreeSet<[u8; 32]> = digests.filter(|digest| !self.opened.contains(digest)).collect();
-        let all = (self.opened.len() + new.len()) as u64;
-        if all > opening.results {
-            let found = format!("{all} with those that were opened before");
-            let needed = format!("at most {}, as the session was planned for: begin a new one", opening.results);
-            return Err(Error::parameter("results", found, needed));
-        }
+        let new = self.unopened(&hashes, &among)?;
         let seed = self.bound().derive("openings");
         let of_session = Seed::from_bytes(Shares::digest(session, &among, &[]));
         let part = part.as_ref().map(|part| weighted(session.context().rlwe(), part, &among, self.number));

@@ -1,0 +1,37 @@
+//! What messages and shares say of themselves, and the digest by which shares name ciphertexts.
+
+use noren_rlwe::error::Result;
+use noren_rlwe::wire::object::Object;
+
+use crate::backends::parcel::{JointOpening, Parcel};
+use crate::owners::message::{Message, Round, Shares};
+use crate::owners::session::Session;
+use crate::schemes::integers::{Ciphertext, Scheme};
+
+impl Session {
+    /// The name of the party that sent a message of key generation, and the round.
+    ///
+    /// # Errors
+    /// A message of another session; a party or a round that there is not.
+    pub fn sender(&self, message: &[u8]) -> Result<(&str, Round)> {
+        let Message { party, round, .. } = Message::read(self, message)?;
+        Ok((&self.names()[party], round))
+    }
+
+    /// The name of the party whose shares in the decryption of these ciphertexts a message holds.
+    ///
+    /// # Errors
+    /// Shares of another session or of other ciphertexts.
+    pub fn sharer<S: Scheme>(&self, ciphertexts: &[&Ciphertext<S>], message: &[u8]) -> Result<&str> {
+        let parcel = Parcel::<JointOpening>::from_bytes(&(), message)?;
+        self.check_message(&parcel)?;
+        let Shares { party, .. } = Shares::read(self, &parcel, &self.digest_of(ciphertexts), ciphertexts.len())?;
+        Ok(&self.names()[party])
+    }
+
+    /// The digest by which shares name ciphertexts: parties compare it before they open these.
+    #[must_use]
+    pub fn digest_of<S: Scheme>(&self, ciphertexts: &[&Ciphertext<S>]) -> [u8; 32] {
+        Shares::digest(self, &[], &Shares::hashes(self, ciphertexts))
+    }
+}
