@@ -14,6 +14,7 @@ use crate::bootstrap::eval as bootstrap;
 use crate::ckks::eval as ckks;
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::integers::add as addition;
 use crate::integers::eval as integers;
 use crate::lookup::eval as lookup;
 use crate::outputs::{Content, Force, Output};
@@ -32,7 +33,8 @@ use crate::tfhe::server_keys::ServerKeyForm;
     after_help = "Programs: sum, mean, variance, covariance and inner-product of columns; linear and logistic models; a \
         polynomial of every entry. bootstrap gives a table new levels, with the keys of noren keygen --bootstrap. lookup is any \
         function of two columns of integers that noren prepare has prepared, with the keys of noren keygen --lookup. matrix \
-        multiplies a matrix of whole numbers with each column of integers, with the keys of noren keygen --integers --matrices.\n\
+        multiplies a matrix of whole numbers with each column of integers, with the keys of noren keygen --integers --matrices; add adds \
+        tables of integers of one shape, with the keys of noren keygen --integers or noren party.\n\
         With the keys of noren keygen --bootstrap --switching: threshold: 1 where an entry is above --number, 0 where it is below; \
         argmin and argmax: the row of the smallest and the largest entry of each column, and that entry; rank: how many \
         entries of the column are smaller; top: 1 for the --count largest of each column, 0 for the others.\n\
@@ -47,6 +49,7 @@ use crate::tfhe::server_keys::ServerKeyForm;
         noren eval bootstrap --keys keys/bootstrap.keys patients.ct -o renewed.ct\n  \
         noren eval lookup --keys keys/lookup.keys --function div.prepared pairs.ct -o quotients.ct\n  \
         noren eval matrix --keys keys/eval.keys --matrix weights.npy vectors.ct -o products.ct\n  \
+        noren eval add --keys keys/eval.keys north.ct south.ct -o total.ct\n  \
         noren eval threshold --keys keys/bootstrap.keys --number 27.5 --columns bmi patients.ct -o high.ct\n  \
         noren eval threshold --keys keys/server.keys --number 300 readings.ct -o alarms.ct\n  \
         noren eval lookup --keys keys/server.keys --circuit keys/circuit.keys --function dose.csv readings.ct -o doses.ct"
@@ -63,9 +66,9 @@ pub(crate) struct Arguments {
     keys: PathBuf,
     /// The encrypted table, or - for standard input
     input: PathBuf,
-    /// The encrypted table of y of lookup, where x and y are in two
-    #[arg(value_name = "INPUT2", requires = "function")]
-    second: Option<PathBuf>,
+    /// The encrypted table of y of lookup, where x and y are in two; further tables of integers of add
+    #[arg(value_name = "INPUT2")]
+    others: Vec<PathBuf>,
     /// The model of the program, as JSON
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
@@ -201,6 +204,7 @@ const COMPARISONS: Way = Way {
     ],
 };
 const MATRIX: Way = Way { words: integers::NAME, run: run_matrix, options: &["--matrix"] };
+const ADDITION: Way = Way { words: "add with keys of exact integers", run: run_addition, options: &["INPUT2"] };
 const LOOKUP: Way = Way { words: lookup::NAME, run: run_lookup, options: &["INPUT2", "--function", "--columns"] };
 const TFHE: Way = Way {
     words: "bootstrapping keys with TFHE parameters",
@@ -217,7 +221,7 @@ const TFHE: Way = Way {
     ],
 };
 /// All of them.
-const WAYS: [&Way; 7] = [&CKKS, &BOOTSTRAPPED, &RENEWAL, &COMPARISONS, &MATRIX, &LOOKUP, &TFHE];
+const WAYS: [&Way; 8] = [&CKKS, &BOOTSTRAPPED, &RENEWAL, &COMPARISONS, &MATRIX, &ADDITION, &LOOKUP, &TFHE];
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::or_standard(&arguments.output, &arguments.force, Content::Binary, console)?;
@@ -235,10 +239,22 @@ fn way(arguments: &Arguments, found: Kind) -> Result<&'static Way, Failure> {
     if compares && of_bootstrapping {
         return Ok(&COMPARISONS);
     }
+    let adds = name == addition::NAME;
+    if adds && matches!(found, Kind::INTEGER_EVALUATION_KEYS | Kind::EXPANDED_INTEGER_EVALUATION_KEYS) {
+        return Ok(&ADDITION);
+    }
     let is_of_tfhe = ServerKeyForm::is(found);
     if !is_of_tfhe && (compares || TfheProgram::names().any(|own| own == name)) {
         let of_switching = format!(", or {}, with switching keys beside them", Kind::BOOTSTRAP_KEYS);
-        let needed = format!("{}{}", Kind::TFHE_KEYS, if compares { &of_switching } else { "" });
+        let of_integers = format!(", or {}", Kind::INTEGER_EVALUATION_KEYS);
+        let others = if compares {
+            &of_switching
+        } else if adds {
+            &of_integers
+        } else {
+            ""
+        };
+        let needed = format!("{}{others}", Kind::TFHE_KEYS);
         let found = found.to_string();
         return Err(Failure::file(&arguments.keys)(noren::Error::WrongKind { found, needed }));
     }
@@ -274,7 +290,7 @@ impl Arguments {
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         let flag = |given: bool| given.then(|| "given".to_owned());
         let all = [
-            ("INPUT2", path(&self.second)),
+            ("INPUT2", path(&self.others.first().cloned())),
             ("--model", path(&self.model)),
             ("--matrix", path(&self.matrix)),
             ("--function", path(&self.function)),
@@ -371,10 +387,19 @@ fn run_matrix(arguments: &Arguments, output: Output, console: &Console) -> Resul
     integers::run(integers::Evaluation { keys, input, matrix, output }, console)
 }
 
+fn run_addition(arguments: &Arguments, output: Output, console: &Console) -> Result<(), Failure> {
+    let Arguments { keys, input, others, .. } = arguments;
+    addition::run(addition::Evaluation { keys, input, others, output }, console)
+}
+
 fn run_lookup(arguments: &Arguments, output: Output, console: &Console) -> Result<(), Failure> {
-    let Arguments { keys, input, second, function, columns, .. } = arguments;
+    let Arguments { keys, input, others, function, columns, .. } = arguments;
+    if let [_, third, ..] = &others[..] {
+        let needed = "two tables at most, for x and y".to_owned();
+        return Err(Failure::Unsuitable { what: "INPUT2", found: third.display().to_string(), needed });
+    }
     // It is there wherever the program is lookup.
     let function = function.as_deref().unwrap_or(Path::new(""));
-    let inputs = std::iter::once(input.as_path()).chain(second.as_deref()).collect();
+    let inputs = std::iter::once(input.as_path()).chain(others.first().map(PathBuf::as_path)).collect();
     lookup::run(lookup::Evaluation { keys, inputs, function, columns, output }, console)
 }

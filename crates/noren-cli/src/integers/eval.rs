@@ -29,8 +29,9 @@ pub(crate) struct Evaluation<'a> {
     pub(crate) output: Output,
 }
 
+/// The table that was computed.
 #[derive(Serialize)]
-struct EvaluationReport {
+pub(super) struct EvaluationReport {
     path: PathBuf,
     rows: usize,
     columns: usize,
@@ -68,14 +69,20 @@ pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure>
         .with_column_names(layout.column_names().to_vec())?;
     let result = IntegerTable::new(layout, products)?;
     let bytes = job.output.write(&file.context, &result)?;
-    console.report(&EvaluationReport {
-        path: job.output.path().to_owned(),
-        rows: result.layout().rows(),
-        columns: result.layout().columns(),
-        bytes,
-        noise_budget: result.ciphertexts().iter().map(Ciphertext::noise_budget).fold(f64::INFINITY, f64::min),
-        seconds,
-    })
+    console.report(&EvaluationReport::of(&result, &job.output, bytes, seconds))
+}
+
+impl EvaluationReport {
+    pub(super) fn of(result: &IntegerTable, output: &Output, bytes: u64, seconds: f64) -> Self {
+        Self {
+            path: output.path().to_owned(),
+            rows: result.layout().rows(),
+            columns: result.layout().columns(),
+            bytes,
+            noise_budget: result.ciphertexts().iter().map(Ciphertext::noise_budget).fold(f64::INFINITY, f64::min),
+            seconds,
+        }
+    }
 }
 
 impl fmt::Display for EvaluationReport {

@@ -57,6 +57,34 @@ fn whole_numbers_come_back_exactly() {
 }
 
 #[test]
+fn tables_of_one_shape_are_added() {
+    let sandbox = with_keys("integers-add");
+    sandbox.write("table.csv", table().as_bytes());
+    sandbox.done(&encrypt("keys/public.key", "table.csv"));
+    let add = |others: &'static str| format!("eval add --keys keys/eval.keys table.ct {others}");
+    let run = |text: &str| sandbox.json(&text.split(' ').collect::<Vec<_>>());
+    let report = run(&add("table.ct table.ct -o sum.ct"));
+    assert_eq!((&report["rows"], &report["columns"]), (&ROWS.into(), &2.into()));
+    run("decrypt --key keys/secret.key sum.ct -o sum.csv");
+    let lines = (0..ROWS).map(|row| format!("{},{}\n", 3 * entry(row, 0) % 12289, 3 * entry(row, 1) % 12289));
+    assert_eq!(sandbox.text("sum.csv"), std::iter::once("a,b\n".to_owned()).chain(lines).collect::<String>());
+
+    let refused = |text: &str, needed: &[&str]| sandbox.refused(&text.split(' ').collect::<Vec<_>>(), needed);
+    refused(&add("-o out.ct"), &["INPUT2", "found none"]);
+    refused(&add("table.ct -o sum.ct"), &["sum.ct exists"]);
+    refused(&add("table.ct --columns a -o out.ct"), &["--columns", "add takes none"]);
+    refused("eval add --keys keys/public.key table.ct table.ct -o out.ct", &["keys/public.key", "evaluation keys"]);
+    sandbox.write("short.csv", b"a,b\n1,2\n");
+    run("encrypt --key keys/public.key short.csv -o short.ct");
+    refused(
+        &add("short.ct -o out.ct"),
+        &["short.ct", "found 1 row, 2 columns", "1030 rows, 2 columns, as table.ct has"],
+    );
+    run("encrypt --key keys/public.key short.csv --domain 5 -o wide.ct");
+    refused("eval add --keys keys/eval.keys short.ct wide.ct -o out.ct", &["wide.ct", "a number in"]);
+}
+
+#[test]
 fn signed_numbers_are_for_who_asks_for_them() {
     let sandbox = with_keys("signed");
     sandbox.write("table.csv", b"x\n-6144\n-1\n0\n6144\n12288\n");

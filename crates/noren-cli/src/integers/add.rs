@@ -1,0 +1,77 @@
+//! `noren eval add`: tables of encrypted integers, added entry by entry, without any secret.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use noren::bfv::{Ciphertext, Context, Evaluator};
+use noren::programs::{IntegerLayout, IntegerTable};
+
+use crate::console::Console;
+use crate::describe::words::count;
+use crate::failure::Failure;
+use crate::files;
+use crate::integers::eval::EvaluationReport;
+use crate::outputs::Output;
+use crate::takes;
+
+/// The name of the verb among those of programs.
+pub(crate) const NAME: &str = "add";
+
+/// The sum and its inputs.
+pub(crate) struct Evaluation<'a> {
+    pub(crate) keys: &'a Path,
+    pub(crate) input: &'a Path,
+    /// The other tables.
+    pub(crate) others: &'a [PathBuf],
+    pub(crate) output: Output,
+}
+
+pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure> {
+    if job.others.is_empty() {
+        let (found, needed) = ("none".to_owned(), "the table that is added to the first".to_owned());
+        return Err(Failure::Unsuitable { what: "INPUT2", found, needed });
+    }
+    let file = files::open_evaluation_keys::<Context>(job.keys, &takes::EVAL_KEYS, console)?;
+    let owner = file.key.owner().key;
+    let evaluator = Evaluator::new(&file.context, file.key.into())?;
+    let read = |path: &Path| {
+        let table = files::read::<IntegerTable>(&file.context, path, &takes::EVAL_INPUT, console)?;
+        owner.check(table.key_id(), "the table").map_err(Failure::file(path))?;
+        Ok::<_, Failure>(table)
+    };
+    let first = read(job.input)?;
+    let layout = first.layout();
+
+    let start = Instant::now();
+    let mut sums: Vec<Ciphertext> = first.ciphertexts().to_vec();
+    for path in job.others {
+        let other = read(path)?;
+        if shape(other.layout()) != shape(layout) {
+            let needed = format!("{}, as {} has", words(layout), job.input.display());
+            return Err(Failure::input(path, "the table", words(other.layout()), needed));
+        }
+        for (sum, ciphertext) in sums.iter_mut().zip(other.ciphertexts()) {
+            *sum = evaluator.add(sum, ciphertext).map_err(Failure::file(path))?;
+        }
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    // Sums are larger than the sizes of their summands say.
+    let layout = IntegerLayout::new(layout.rows(), layout.columns(), layout.slots(), layout.stretch())?
+        .with_column_names(layout.column_names().to_vec())?;
+    let result = IntegerTable::new(layout, sums)?;
+    let bytes = job.output.write(&file.context, &result)?;
+    console.report(&EvaluationReport::of(&result, &job.output, bytes, seconds))
+}
+
+/// What layouts of one shape have in common.
+fn shape(layout: &IntegerLayout) -> [usize; 3] {
+    [layout.rows(), layout.columns(), layout.stretch()]
+}
+
+fn words(layout: &IntegerLayout) -> String {
+    let stretch = match layout.stretch() {
+        1 => String::new(),
+        slots => format!(", a number in {slots} slots"),
+    };
+    format!("{}, {}{stretch}", count(layout.rows(), "row"), count(layout.columns(), "column"))
+}
