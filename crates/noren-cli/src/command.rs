@@ -16,7 +16,7 @@ use crate::params::parse_security;
 use crate::progress;
 use crate::{
     advise, calibrate, compare, decrypt, demo, encrypt, eval, expand, function, info, inspect, keygen, machine, manual,
-    measure, params, passphrase, plan, prepare, retrieval, signing,
+    measure, params, party, passphrase, plan, prepare, retrieval, signing,
 };
 
 /// Computes on encrypted tables: keys and encryption on one side, programs on the other.
@@ -67,6 +67,7 @@ enum Verb {
     Function(function::Arguments),
     Retrieval(retrieval::Retrieval),
     Intersection(retrieval::Intersection),
+    Party(party::Party),
     Inspect(inspect::Arguments),
     Passphrase(passphrase::Arguments),
     SigningKey(signing::NewKey),
@@ -247,6 +248,7 @@ impl Verb {
             Self::Function(arguments) => function::run(&arguments, console),
             Self::Retrieval(arguments) => arguments.run(console),
             Self::Intersection(arguments) => arguments.run(console),
+            Self::Party(arguments) => arguments.run(console),
             Self::Inspect(arguments) => inspect::run(&arguments, console),
             Self::Passphrase(arguments) => passphrase::run(&arguments, console),
             Self::SigningKey(arguments) => arguments.run(console),

@@ -49,6 +49,9 @@ pub enum Failure {
         path.display()
     )]
     NoTerminal { path: PathBuf, option: &'static str, variable: &'static str },
+    /// A question was not answered with yes.
+    #[error("{}: the answer was not yes: nothing was written", path.display())]
+    Declined { path: PathBuf },
     /// A refusal of passphrases, encrypted keys or signatures.
     #[error("{0}")]
     Guard(noren_files::error::Error),

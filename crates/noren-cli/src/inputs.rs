@@ -131,6 +131,24 @@ impl Inputs {
         }
     }
 
+    /// The bytes of a file of the kinds that the argument takes, or of standard input. Where a signature is asked for, it is of
+    /// these bytes.
+    pub(crate) fn verified(&self, path: &Path, takes: &Takes) -> Result<Vec<u8>, Failure> {
+        let max_bytes = Limits::default().max_bytes;
+        if names_standard_input(path) {
+            if self.signer.is_some() {
+                refuse_unsigned(path)?;
+            }
+            return self.bytes(path, max_bytes);
+        }
+        self.kind(path, takes)?;
+        let bytes = file::read(path, max_bytes)?;
+        if let Some(signer) = self.signer.as_ref().filter(|_| !takes.is_own_secret) {
+            signature::verify_bytes(path, &bytes, signer, &self.requirements(takes))?;
+        }
+        Ok(bytes)
+    }
+
     /// The bytes of a file, or of standard input: at most `max_bytes`.
     pub(crate) fn bytes(&self, path: &Path, max_bytes: u64) -> Result<Vec<u8>, Failure> {
         if !names_standard_input(path) {

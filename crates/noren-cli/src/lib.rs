@@ -13,6 +13,7 @@
 //! | `integers` | tables of exact integers: their keys, encryption, decryption, and matrices that multiply them |
 //! | `function`, `question` | compiled functions, and questions on tables |
 //! | `retrieval` | rows of a table of another, by encrypted numbers and keywords |
+//! | `party` | several owners of one secret, who exchange messages as files |
 //! | `lookup` | functions of encrypted integers: their plan, keys, preparation, and what `eval lookup` does |
 //! | `switching` | scheme switching: its plan and keys, and programs that compare entries of tables of numbers |
 //! | `tfhe` | columns of integers and truth values, encrypted one by one: their plan, keys, encryption, programs, lookups, decryption |
@@ -34,6 +35,7 @@
 //! | `key_files` | the key files of an owner, which appear together |
 //! | `half_keys` | the keys of the half that has a secret, and those that it makes for the other half |
 //! | `written` | the report of files that were written |
+//! | `confirmation` | questions that are answered with yes or no |
 //! | `failure`, `console`, `progress`, `stages`, `machine` | refusals, printing, progress, times, what this machine is |
 
 #![forbid(unsafe_code)]
@@ -47,6 +49,7 @@ mod ckks;
 mod columns;
 mod command;
 mod compare;
+mod confirmation;
 mod console;
 mod decrypt;
 mod demo;
@@ -73,6 +76,7 @@ pub mod measure;
 mod output_set;
 mod outputs;
 mod params;
+mod party;
 mod passphrase;
 mod passphrases;
 mod plan;

@@ -24,6 +24,7 @@ use crate::takes;
         noren params choose --depth 4 --modulus 65537 -o bfv.params\n  \
         noren params choose --depth 2 --modulus 2 --slots 500 --slot-degree 8 --scheme bgv -o bgv.params\n  \
         noren params check --log-n 14 --log-q 50,45,45,45 --log-p 50,50 --log-scale 45\n  \
+        noren params choose --depth 0 --sum 2 --modulus 65537 --parties 2 --results 100 -o joint.params\n  \
         noren params slots --index 15709 --prime 2\n  \
         noren params check --index 15709 --modulus 2 --log-q 50,50 --log-p 50\n  \
         noren params show ckks.params --json")]
@@ -88,7 +89,19 @@ struct Integers {
     /// Find the index of a ring that is no power of two, whose slots are extensions of a multiple of degree D
     #[arg(long, value_name = "D", requires = "modulus")]
     slot_degree: Option<usize>,
+    /// The number of parties that share the secret, as noren party has it: with room for what hides their shares
+    #[arg(long, value_name = "N", requires_all = ["modulus", "results"], conflicts_with = "slot_degree")]
+    parties: Option<usize>,
+    /// The most ciphertexts that the parties ever open
+    #[arg(long, value_name = "COUNT", requires = "parties")]
+    results: Option<u64>,
+    /// All shares of a party tell of its secret at most as much as a statistical distance of 2^-BITS does, 40 to 128
+    #[arg(long, value_name = "BITS", default_value_t = DISTANCE, requires = "parties")]
+    distance: u32,
 }
+
+/// The bits of the statistical distance of shares, where no others are asked for.
+pub(crate) const DISTANCE: u32 = 64;
 
 /// A choice of parameters, in a ring whose slots have at least this degree if one is given.
 type Chosen = fn(&bfv::Requirements, Option<usize>) -> noren::Result<bfv::Parameters>;
@@ -164,7 +177,7 @@ struct Check {
     /// The number of digits of key switching; 0 chooses
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     dnum: usize,
-    /// How the secret is drawn: ternary, gaussian, or sparse:WEIGHT
+    /// How the secret is drawn: ternary, gaussian, sparse:WEIGHT, or joint:PARTIES for the sum of ternary ones
     #[arg(long, default_value = "ternary", value_parser = parse_secret)]
     secret: SecretDistribution,
     #[command(flatten)]
@@ -210,11 +223,14 @@ impl Choose {
     fn integers(&self, security: Security) -> Result<bfv::Parameters, Failure> {
         let Self { depth, slots, integers, .. } = self;
         let (&depth, &slots) = (depth, slots);
-        let &Integers { modulus, ref scheme, terms, sum, plain_products, slot_degree } = integers;
+        let &Integers { modulus, ref scheme, terms, sum, plain_products, slot_degree, parties, results, distance } =
+            integers;
+        // Results are there wherever parties are.
+        let opening = parties.map(|parties| bfv::Opening { parties, results: results.unwrap_or_default(), distance });
         // It is there wherever no precision is.
         let plaintext_modulus = modulus.unwrap_or_default();
         let requirements =
-            bfv::Requirements { depth, plaintext_modulus, slots, terms, sum, plain_products, security, opening: None };
+            bfv::Requirements { depth, plaintext_modulus, slots, terms, sum, plain_products, security, opening };
         let chosen = EXACT.iter().find(|(name, _)| name == scheme).map_or(EXACT[0].1, |&(_, chosen)| chosen);
         Ok(chosen(&requirements, slot_degree)?)
     }

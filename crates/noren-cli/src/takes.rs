@@ -250,3 +250,19 @@ pub(crate) const INTERSECTION_REPLIES: Takes = Takes {
     has_owner: false,
     ..Takes::new("the input", "reply of a private set intersection", &[Kind::INTERSECTION_REPLIES])
 };
+
+/// The parameters of `party session`.
+pub(crate) const PARTY_PARAMS: Takes = Takes::new("the parameters", "integer parameters", &[Kind::INTEGER_PARAMETERS]);
+/// The session of `party`, which is made before there is a secret, as its messages are; shares say of which session they are.
+pub(crate) const PARTY_SESSION: Takes =
+    Takes { has_owner: false, ..Takes::new("the session", "session of joint keys", &[Kind::JOINT_SESSION]) };
+/// The messages of `party join` and `party combine`.
+pub(crate) const PARTY_MESSAGES: Takes = Takes {
+    has_owner: false,
+    ..Takes::new("the messages", "messages of joint key generation", &[Kind::JOINT_MESSAGE])
+};
+/// The table of `party share` and `party open`.
+pub(crate) const PARTY_TABLE: Takes = Takes::new("the input", "encrypted table of integers", &[Kind::INTEGER_TABLE]);
+/// The shares of `party open`.
+pub(crate) const PARTY_SHARES: Takes =
+    Takes { has_owner: false, ..Takes::new("the shares", "shares of a joint decryption", &[Kind::JOINT_OPENING]) };

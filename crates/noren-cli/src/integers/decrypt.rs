@@ -4,8 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 
 use noren::SecretKey;
-use noren::bfv::{Context, Decryptor, Encoder};
+use noren::bfv::{Context, Decryptor, Encoder, Parameters};
 use noren::programs::IntegerTable;
+use noren_rlwe::wire::file::Access;
 use serde::Serialize;
 
 use crate::console::Console;
@@ -13,12 +14,15 @@ use crate::describe::words::count;
 use crate::failure::Failure;
 use crate::files;
 use crate::jobs::Decryption;
+use crate::outputs::Output;
+use crate::tables::dialect::Style;
 use crate::tables::format;
 use crate::tables::numbers::{Decrypted, Values};
 use crate::takes;
 
+/// The table in clear that was written.
 #[derive(Serialize)]
-struct DecryptionReport {
+pub(crate) struct DecryptionReport {
     path: PathBuf,
     rows: usize,
     columns: usize,
@@ -26,6 +30,18 @@ struct DecryptionReport {
     plaintext_modulus: u64,
     /// The least of all ciphertexts, in bits.
     noise_budget: f64,
+    /// When the numbers are right.
+    #[serde(skip)]
+    guarantee: &'static str,
+}
+
+/// How numbers are written, and where.
+pub(crate) struct Target<'a> {
+    pub(crate) output: &'a Output,
+    pub(crate) access: Access,
+    pub(crate) style: &'a Style,
+    /// From -t/2 to t/2.
+    pub(crate) signed: bool,
 }
 
 pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure> {
@@ -38,11 +54,24 @@ pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure>
     let file = files::read_key::<Context, SecretKey>(job.key, &takes::DECRYPT_KEY, console)?;
     let table = files::read::<IntegerTable>(&file.context, job.input, &takes::DECRYPT_INPUT, console)?;
     let decryptor = Decryptor::new(&file.context, &file.key)?;
-    let of_input = || Failure::file(job.input);
-    let mut values = table.decrypt(&decryptor, &Encoder::new(&file.context)).map_err(of_input())?;
+    let values = table.decrypt(&decryptor, &Encoder::new(&file.context)).map_err(Failure::file(job.input))?;
     check_noise(&job, &table, &decryptor)?;
-    let modulus = file.context.parameters().modulus();
-    if job.signed {
+    let target =
+        Target { output: &job.output, access: job.access_to_integers(), style: &job.style, signed: job.signed };
+    let guarantee = "every number is exact but with a probability of 2^-128";
+    console.report(&write(&table, values, file.context.parameters(), &target, guarantee)?)
+}
+
+/// Writes the numbers of a table, which are given row after row and from 0 to t - 1. `guarantee` says when they are right.
+pub(crate) fn write(
+    table: &IntegerTable,
+    mut values: Vec<i64>,
+    parameters: &Parameters,
+    target: &Target<'_>,
+    guarantee: &'static str,
+) -> Result<DecryptionReport, Failure> {
+    let modulus = parameters.modulus();
+    if target.signed {
         values.iter_mut().for_each(|x| *x = modulus.center(x.cast_unsigned()));
     }
     let values: Vec<i128> = values.into_iter().map(i128::from).collect();
@@ -52,19 +81,20 @@ pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure>
         names => names.to_vec(),
     };
     format::write(
-        &job.output,
-        job.access_to_integers(),
+        target.output,
+        target.access,
         &Decrypted { row_names: None, column_names: &column_names, values: Values::Whole(&values) },
-        &job.style,
+        target.style,
     )?;
     let budgets = table.ciphertexts().iter().map(|ciphertext| ciphertext.noise_budget());
-    console.report(&DecryptionReport {
-        path: job.output.path().to_owned(),
+    Ok(DecryptionReport {
+        path: target.output.path().to_owned(),
         rows: layout.rows(),
         columns: layout.columns(),
         column_names,
         plaintext_modulus: modulus.value(),
         noise_budget: budgets.fold(f64::INFINITY, f64::min),
+        guarantee,
     })
 }
 
@@ -85,11 +115,7 @@ impl fmt::Display for DecryptionReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rows, columns) = (count(self.rows, "row"), count(self.columns, "column"));
         writeln!(f, "{rows}, {columns} of integers modulo {}", self.plaintext_modulus)?;
-        writeln!(
-            f,
-            "every number is exact but with a probability of 2^-128; noise budget {:.1} bits",
-            self.noise_budget
-        )?;
+        writeln!(f, "{}; noise budget {:.1} bits", self.guarantee, self.noise_budget)?;
         write!(f, "wrote {}", self.path.display())
     }
 }

@@ -8,6 +8,7 @@ use noren_math::kernels::is_fastest;
 use crate::cyclotomic;
 use crate::function;
 use crate::lookup;
+use crate::party;
 use crate::sandbox::Sandbox;
 
 const SIGNER: [&str; 2] = ["--signer", "signer/signing.pub"];
@@ -325,4 +326,33 @@ fn verbs_of_bootstrapping_and_switching_take_signed_files_alone() {
     let [content, signature] = ["", ".minisig"].map(|end| world.sandbox.read(&format!("other/server.keys{end}")));
     let eval = world.call(eval, false);
     world.exchange(&eval, "keys/server.keys", &content, Some(&signature), &["the set of server keys"]);
+}
+
+#[test]
+fn verbs_of_parties_take_signed_files_alone() {
+    let names = ["north", "south"];
+    let sandbox = party::with_keys("exchange-parties", &names, "--results 4");
+    let call = |call: &str| sandbox.done(&call.split(' ').collect::<Vec<_>>());
+    for name in names {
+        call(&format!("party share {name} table.ct --yes -o {name}.share"));
+    }
+    // A table of another owner, and secret keys, which are exempt where they are one's own.
+    for keys in ["other", "third"] {
+        call(&format!("keygen --out {keys} --integers joint.params"));
+    }
+    call("encrypt --key other/public.key table.csv -o other/table.ct");
+    fs::rename(sandbox.path("third/secret.key"), sandbox.path("keys/secret.key")).expect("renamed");
+    fs::remove_dir_all(sandbox.path("third")).expect("removed");
+    let messages = |round: usize| party::messages(&names, round).join(" ");
+    let combine =
+        format!("party combine session {} {} {} {} --out new", messages(1), messages(2), messages(3), messages(4));
+    let (session, table) = (("session", ""), ("table.ct", "other/table.ct"));
+    World::new(sandbox, "keys/public.key").check(&[
+        ("party session joint.params --names north,south --results 4 -o out", &[("joint.params", "")]),
+        ("party init session north --out new", &[session]),
+        ("party join north south.3 -o out", &[("south.3", "")]),
+        (&combine, &[session, ("north.1", ""), ("south.4", "")]),
+        ("party share north table.ct --yes -o out", &[table]),
+        ("party open session table.ct north.share south.share -o out.csv", &[session, table, ("south.share", "")]),
+    ]);
 }

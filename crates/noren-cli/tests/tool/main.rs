@@ -15,6 +15,7 @@ mod manual;
 mod measure;
 mod memory;
 mod owners;
+mod party;
 mod passphrases;
 mod pipes;
 mod printing;

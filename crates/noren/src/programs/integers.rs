@@ -7,7 +7,7 @@ use noren_rlwe::owner::KeyId;
 use serde::{Deserialize, Serialize};
 
 use crate::programs::layout::{check_count, check_length, check_names, check_power_of_two};
-use crate::schemes::bfv::{Ciphertext, Decryptor, Encoder, Encryptor, Parameters};
+use crate::schemes::bfv::{Ciphertext, Decryptor, Encoder, Encryptor, Parameters, Plaintext};
 
 /// The arrangement of a table of whole numbers in ciphertexts of `slots` slots.
 ///
@@ -237,6 +237,16 @@ impl IntegerTable {
         let decrypt = |ciphertext: &Ciphertext| encoder.decode(&decryptor.decrypt(ciphertext)?);
         let slots = decryptor.engine().map(self.ciphertexts.iter().collect(), decrypt);
         let slots = slots.into_iter().collect::<Result<Vec<_>>>()?;
+        Ok(self.layout.unpack(&slots))
+    }
+
+    /// The numbers row after row, from 0 to t - 1, in the plaintexts of its ciphertexts, where these were decrypted elsewhere.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for another number of plaintexts than there are ciphertexts; what the encoder refuses.
+    pub fn decode(&self, encoder: &Encoder, plaintexts: &[Plaintext]) -> Result<Vec<i64>> {
+        check_length("plaintexts of the table", plaintexts.len(), self.ciphertexts.len())?;
+        let slots = plaintexts.iter().map(|plaintext| encoder.decode(plaintext)).collect::<Result<Vec<_>>>()?;
         Ok(self.layout.unpack(&slots))
     }
 
