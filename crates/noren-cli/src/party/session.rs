@@ -35,6 +35,9 @@ pub(super) struct NewSession {
     /// All shares of a party tell of its secret at most as much as a statistical distance of 2^-BITS does, 40 to 128
     #[arg(long, value_name = "BITS", default_value_t = DISTANCE)]
     distance: u32,
+    /// How many of the parties open a result, without the others: 2 or more; all of them, unless it is given
+    #[arg(long, value_name = "COUNT")]
+    threshold: Option<usize>,
     /// Also the key for products of ciphertexts, which takes one round more
     #[arg(long)]
     relinearization: bool,
@@ -58,6 +61,7 @@ struct SessionReport {
     names: Vec<String>,
     results: u64,
     distance: u32,
+    threshold: Option<usize>,
     relinearization: bool,
     /// How many keys for rotations and the swap of rows there are.
     automorphism_keys: usize,
@@ -71,13 +75,16 @@ impl NewSession {
     pub(super) fn run(&self, console: &Console) -> Result<(), Failure> {
         let output = Output::or_standard(&self.output, &self.force, Content::Binary, console)?;
         let parameters = files::read_integer_parameters(&self.params, &takes::PARTY_PARAMS, console)?;
-        let &Self { ref names, results, distance, relinearization, ref rotations, swap_rows, .. } = self;
+        let &Self { ref names, results, distance, threshold, relinearization, ref rotations, swap_rows, .. } = self;
         let request =
             KeyRequest { relinearization, rotations: rotations.clone(), swap: swap_rows, ..KeyRequest::default() };
         let opening = Opening { parties: names.len(), results, distance };
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let session = Session::new(&parameters, &names, &request, opening, &random()?);
-        let session = session.map_err(Failure::file(&self.params))?;
+        let mut session = session.map_err(Failure::file(&self.params))?;
+        if let Some(threshold) = threshold {
+            session = session.with_threshold(threshold)?;
+        }
         let bytes = session.to_bytes();
         output.write_bytes(Access::Default, &bytes)?;
         console.report(&SessionReport {
@@ -85,6 +92,7 @@ impl NewSession {
             names: session.names().to_vec(),
             results,
             distance,
+            threshold,
             relinearization,
             automorphism_keys: session.request().galois.len(),
             rounds: Transcript::new(&session).rounds().iter().map(|round| round.name()).collect(),
@@ -128,7 +136,9 @@ impl fmt::Display for SessionReport {
         let Self { session, names, results, distance, rounds, parameters, files, .. } = self;
         writeln!(f, "session {session}")?;
         writeln!(f, "parties        {}, with {} each", names.join(", "), count(rounds.len(), "message"))?;
-        writeln!(f, "opens          {}, at a distance of 2^-{distance}", count(*results as usize, "ciphertext"))?;
+        let openers = self.threshold.map_or_else(|| "all".to_owned(), |threshold| format!("any {threshold}"));
+        let results = count(*results as usize, "ciphertext");
+        writeln!(f, "opens          {results}, {openers} of them together, at a distance of 2^-{distance}")?;
         let products = if self.relinearization { "products" } else { "no products" };
         writeln!(f, "eval.keys      {products}, {} of rotations and swaps", count(self.automorphism_keys, "key"))?;
         writeln!(f, "{parameters}\n{files}")?;

@@ -30,6 +30,9 @@ pub(super) struct Share {
     folder: PathBuf,
     /// The encrypted table, or - for standard input
     input: PathBuf,
+    /// The parties that open it together, this one too, in a session with a threshold
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    among: Option<Vec<String>>,
     /// Do not ask
     #[arg(long)]
     yes: bool,
@@ -45,6 +48,8 @@ pub(super) struct Share {
 struct ShareReport {
     session: String,
     party: String,
+    /// The parties that open it together, if not all do.
+    among: Option<Vec<String>>,
     input: PathBuf,
     scheme: &'static str,
     rows: usize,
@@ -80,11 +85,14 @@ impl Share {
         for ciphertext in &ciphertexts {
             session.opening().flood(ciphertext).map_err(of_input())?;
         }
-        let results_taken = folder.party().results_for(&ciphertexts).map_err(of_input())?;
+        let among: Option<Vec<&str>> = self.among.as_ref().map(|names| names.iter().map(String::as_str).collect());
+        let among = among.as_deref();
+        let results_taken = folder.party().results_for(&ciphertexts, among).map_err(of_input())?;
         let layout = table.layout();
         let mut report = ShareReport {
             session: session::digest(&session),
             party: folder.party().name().to_owned(),
+            among: self.among.clone(),
             input: self.input.clone(),
             scheme: "BFV",
             rows: layout.rows(),
@@ -102,7 +110,7 @@ impl Share {
         };
         console.plan(&report)?;
         confirmation::ask(self.yes, format_args!("Open {}?", self.input.display()), &self.input)?;
-        let shares = folder.open_results(&ciphertexts).map_err(of_input())?;
+        let shares = folder.open_results(&ciphertexts, among).map_err(of_input())?;
         output.write_bytes(Access::Owner, &shares)?;
         report.results_left = folder.party().results_left();
         (report.path, report.bytes) = (Some(output.path().to_owned()), shares.len());
@@ -123,6 +131,9 @@ impl fmt::Display for ShareReport {
             (count(*rows, "row"), count(*columns, "column"), count(*ciphertexts, "ciphertext"));
         writeln!(f, "party {party} of session {session}")?;
         writeln!(f, "opens          {}", input.display())?;
+        if let Some(among) = &self.among {
+            writeln!(f, "together with  {}", among.join(", "))?;
+        }
         writeln!(f, "holds          {rows}, {columns} of integers modulo {}", self.plaintext_modulus)?;
         writeln!(f, "in             {ciphertexts} of {scheme}; noise budget {:.1} bits", self.noise_budget)?;
         writeln!(f, "digest         {digest}")?;

@@ -395,3 +395,27 @@ fn parameters_are_chosen_for_parties() {
     }
     sandbox.refused(&call(&format!("{choose} --parties 1 --results 100")), &["parties"]);
 }
+
+#[test]
+fn some_parties_open_a_table_without_the_others() {
+    let names = ["north", "south", "west"];
+    let sandbox = with_keys("party-some", &names, "--results 8 --threshold 2");
+    let share =
+        |name: &str, among: &str| format!("party share {name} table.ct --among {among} --yes -o {name}.share --force");
+    for [one, other] in [["north", "south"], ["west", "north"]] {
+        let among = format!("{one},{other}");
+        let text = sandbox.done(&call(&share(one, &among)));
+        assert!(text.contains(&format!("together with  {one}, {other}")), "{text}");
+        sandbox.done(&call(&share(other, &among)));
+        sandbox.done(&call(&format!("party open session table.ct {one}.share {other}.share -o found.csv --force")));
+        assert_eq!(sandbox.read("found.csv"), b"cases\n12\n");
+    }
+    sandbox.refused(&call("party share south table.ct --yes -o x"), &["the names of 2 of north, south, west"]);
+    sandbox.refused(&call(&share("south", "north,west")), &["none of them is \"south\""]);
+    // Shares for other parties that open together.
+    sandbox.done(&call(&share("south", "south,west")));
+    sandbox.refused(
+        &call("party open session table.ct north.share south.share -o found.csv --force"),
+        &["by south, west"],
+    );
+}
