@@ -224,8 +224,8 @@ impl Party {
     }
 
     fn made_ready(&self) -> Result<Ready> {
-        let (session, promises) = (self.session(), self.transcript.bodies(Round::Promise)?);
         let key = self.transcript.public_key()?.owner().key;
+        let (session, promises) = (self.session(), self.transcript.bodies(Round::Promise)?);
         let pairs = Pairs::read(session, (self.number, &self.mailbox()), self.promise()?.1, &promises)?;
         let part = session.threshold().map(|_| pairs.part(session, &self.secret, &promises)).transpose()?;
         Ok(Ready { key, pairs, part })
