@@ -1,7 +1,8 @@
 """Joint keys and results that are opened together: seconds and bytes of a party, for several numbers of parties.
 
 All parties are here, one after the other, each with its folder; what is opened is compared with the sums in clear.
-With ``--bits`` the values are weights of a model, which are averaged.
+With ``--bits`` the values are weights of a model, which are averaged. Where ``bench/setup.sh`` has built Lattigo, and
+the ring has special primes, a party of its protocols is measured with the same primes in the same run.
 
     python bench/owners.py [--parties 3,8,32] [--values 1024] [--bits 12] [--rotations 0] [--threshold 2] [--json FILE]
 """
@@ -11,6 +12,8 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+import re
+import subprocess
 import sys
 import tempfile
 import time
@@ -24,6 +27,7 @@ from machine import memory
 from noren import bfv, federated, owners
 
 T = TypeVar("T")
+PEERS = Path(__file__).parent / "peers"
 
 
 class Costs:
@@ -116,6 +120,7 @@ def measured(work: Sums | Averages, rotations: int, products: int, threshold: in
         right = work.right(session, totals, shares)
     return {
         "parameters": str(work.parameters),
+        "results": len(totals),
         "update": sum(len(bytes(x)) for x in ciphertexts[0]),
         "total": sum(len(bytes(x)) for x in totals),
         "seconds": costs.seconds,
@@ -126,6 +131,24 @@ def measured(work: Sums | Averages, rotations: int, products: int, threshold: in
         "memory": memory("VmHWM"),
         "right": right,
     }
+
+
+def beside(row: dict[str, Any], count: int, options: argparse.Namespace) -> dict[str, Any] | None:
+    """Measure a party of Lattigo with the same primes, where it was built and the ring has special primes."""
+    program = PEERS / "lattigo" / "lattigo"
+    sizes = {name: re.findall(r"\d+", text) for name, text in re.findall(r"(log_[qp])=\[([^]]*)\]", row["parameters"])}
+    if not program.exists() or not sizes.get("log_p"):
+        return None
+    degree = re.findall(r"log_n=(\d+)", row["parameters"])[0]
+    counts = {"parties": count, "rotations": options.rotations, "products": options.products, "results": row["results"]}
+    command = [program, "-suite", "owners", "-log-n", degree]
+    for name, numbers in sizes.items():
+        command += [f"-{name.replace('_', '-')}", ",".join(numbers)]
+    for name, number in counts.items():
+        command += [f"-{name}", str(number)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
 def main() -> int:
@@ -157,6 +180,16 @@ def main() -> int:
             f"{'' if row['right'] else '; wrong'}",
             flush=True,
         )
+        peer = None if options.bits else beside(row, count, options)
+        if peer:
+            row["lattigo"] = peer
+            opened = peer["seconds"]["open"]
+            made = sum(peer["seconds"].values()) - opened
+            ours, theirs = row["sent"], sum(peer["bytes"].values())
+            print(
+                f"{'lattigo':>7} {'':8} {made + opened:8.3f}s {made:7.3f}s {opened:7.3f}s {theirs / 1e6:7.2f}MB; "
+                f"times of noren's {made / keys:.1f}, {opened / seconds['open']:.1f}, bytes {theirs / ours:.1f}"
+            )
     if options.json:
         options.json.write_text(json.dumps(figures, indent=1))
     return 0 if all(row["right"] for row in figures.values()) else 1

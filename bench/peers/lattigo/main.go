@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tuneinsight/lattigo/v6/schemes/bgv"
 	"github.com/tuneinsight/lattigo/v6/schemes/ckks"
 )
 
@@ -50,7 +51,7 @@ func numbers(list string) []int {
 }
 
 func main() {
-	suite := flag.String("suite", "ckks", "ckks, trace, client, chain, matvec or bootstrap")
+	suite := flag.String("suite", "ckks", "ckks, trace, client, chain, matvec, bootstrap or owners")
 	logN := flag.String("log-n", "13,14,15,16", "ckks, client: base-two logarithms of ring degrees")
 	family := flag.String("shape", "hybrid", "ckks: hybrid or seal")
 	special := flag.String("special", "1,5,10", "trace: numbers of special primes")
@@ -60,6 +61,12 @@ func main() {
 	dense := flag.Bool("dense", false, "bootstrap: the set with a dense secret")
 	scheme := flag.String("scheme", "bfv,bgv,ckks", "chain: bfv, bgv or ckks")
 	depth := flag.String("depth", "2,4,6,8,10", "chain: how many products follow one another")
+	logQ := flag.String("log-q", "", "owners: sizes of primes in bits")
+	logP := flag.String("log-p", "", "owners: sizes of special primes in bits")
+	parties := flag.Int("parties", 3, "owners: how many share the secret")
+	rotations := flag.Int("rotations", 0, "owners: keys of rotations")
+	products := flag.Int("products", 0, "owners: 1 for a relinearisation key too")
+	results := flag.Int("results", 1, "owners: ciphertexts that are opened")
 	threads := flag.String("threads", "1", "numbers of threads")
 	seconds := flag.Float64("seconds", 1, "time spent on each operation")
 	flag.Parse()
@@ -81,6 +88,12 @@ func main() {
 				runChain(name, products, step)
 			}
 		}
+		return
+	}
+	if *suite == "owners" {
+		literal := bgv.ParametersLiteral{
+			LogN: numbers(*logN)[0], LogQ: numbers(*logQ), LogP: numbers(*logP), PlaintextModulus: plaintextModulus}
+		runOwners(literal, *parties, *rotations, *products, *results)
 		return
 	}
 	if *suite == "matvec" {

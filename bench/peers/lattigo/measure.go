@@ -62,6 +62,9 @@ type record struct {
 	Precision   map[string][2]float64 `json:"precision,omitempty"`
 }
 
+// version is that of go.mod.
+const version = "v6.2.0"
+
 // leastSamples and sample are as in noren's measure.rs.
 const (
 	leastSamples = 5
@@ -135,7 +138,7 @@ func (s shape) report(r record, params ckks.Parameters, step options, per float6
 
 // measure measures an operation if its result is right, and prints the record, of which it knows the shape.
 func (s shape) measure(r record, step options, per float64, right bool, f func()) {
-	r.Library, r.Version, r.Isa, r.Threads = "lattigo", "v6.2.0", "go", runtime.GOMAXPROCS(0)
+	r.Library, r.Version, r.Isa, r.Threads = "lattigo", version, "go", runtime.GOMAXPROCS(0)
 	r.N, r.Limbs, r.Special, r.Dnum = 1<<s.logN, s.limbs, s.special, s.dnum()
 	if right {
 		m, mad, reps := measure(step.seconds, per, f)
