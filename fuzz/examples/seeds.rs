@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use noren::backends::{Backends, Inputs, Parcel};
+use noren::bfv;
 use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::ckks;
 use noren::compiler::{Options, Program};
 use noren::cost::Machine;
 use noren::graph::{self, Binary, Function, Graph, Interval, Operation, Reduction};
 use noren::lookup::{LookupKeyFile, LookupPlan};
-use noren::owners::Party;
+use noren::owners::{Party, Request};
 use noren::programs::EncryptedTable;
 use noren::programs::TableLayout;
 use noren::programs::columns::{Column, Columns, Element};
@@ -323,7 +324,11 @@ fn write_joint() -> Result<()> {
         put("joint_session", round.name(), &sent[0])?;
         messages = sent;
     }
-    Ok(())
+    parties[0].next(&messages)?;
+    let public = parties[0].transcript().public_key()?;
+    let plaintext = bfv::Encoder::new(session.context()).encode(&[1, 2, 3])?;
+    let x = bfv::Encryptor::public(session.context(), &public, Seed::from_bytes([9; 32]))?.encrypt(&plaintext)?;
+    Ok(put("joint_session", "request", &Request::new(session, &[&x])?.to_bytes(session))?)
 }
 
 /// Compiled functions of each scheme.

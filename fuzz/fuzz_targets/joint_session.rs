@@ -1,9 +1,9 @@
-//! Bytes as a session of joint keys, and as a message in one.
+//! Bytes as a session of joint keys, and as a message and a request in one.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use noren::owners::{Session, Transcript};
+use noren::owners::{Request, Session, Transcript};
 use noren_fuzz::joint_session;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -15,5 +15,9 @@ fuzz_target!(|bytes: &[u8]| {
     if transcript.add(bytes).is_ok() {
         transcript.add(bytes).expect("what is known changes nothing");
         assert!(transcript.keys().is_err());
+    }
+    if let Ok(request) = Request::from_bytes(joint_session(), bytes) {
+        let again = Request::from_bytes(joint_session(), &request.to_bytes(joint_session()));
+        assert_eq!(again.expect("what was written is read").digest(joint_session()), request.digest(joint_session()));
     }
 });

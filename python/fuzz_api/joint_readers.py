@@ -9,7 +9,7 @@ from pathlib import Path
 from fuzz_api.reading import Reader, World, attempt
 from noren import owners
 
-NAMES = ("joint.session", "joint.message", "joint.shares", "joint.secret")
+NAMES = ("joint.session", "joint.message", "joint.shares", "joint.secret", "joint.request")
 
 
 def session(w: World) -> None:
@@ -45,9 +45,18 @@ def secret(w: World) -> None:
         owners.Party.load(folder, min_security=0)
 
 
+def request(w: World) -> None:
+    """What a party is asked to open."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "party"
+        shutil.copytree(w.good.objects["joint.folder"], folder)
+        owners.Party.load(folder, min_security=0).open(w.data)
+
+
 READERS = [
     Reader("owners.Session", NAMES[:1], session),
     Reader("owners.Coordinator", NAMES[1:2], message),
     Reader("owners.Session.opened", NAMES[2:3], shares),
-    Reader("owners.Party", NAMES[3:], secret),
+    Reader("owners.Party", NAMES[3:4], secret),
+    Reader("owners.Party.open", NAMES[4:], request),
 ]

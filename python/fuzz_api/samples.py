@@ -278,6 +278,7 @@ class Samples:
         self._put("joint.session", session)
         self._put("joint.message", share)
         self._put("joint.shares", shares[0])
+        self._put("joint.request", session.request(ciphertext))
         self.objects["joint.messages"] = session, before, [beside, *after]
         self.objects["joint.opening"] = session, ciphertext, shares[1]
         self.objects["joint.folder"] = self.path("party-a")

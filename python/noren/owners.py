@@ -156,6 +156,10 @@ class Session:
         values = self._session.opened(several, list(shares), signed=signed, coefficients=coefficients)
         return values[0] if single else values
 
+    def request(self, ciphertexts: Ciphertexts) -> bytes:
+        """Return what parties need of a ciphertext, or of several, for `Party.open`: half of the bytes."""
+        return self._session.request(_listed(ciphertexts)[0])
+
     def __bytes__(self) -> bytes:
         """Return the bytes of a file."""
         return bytes(self._session)
@@ -269,12 +273,13 @@ class Party:
         """Return the public key and the evaluation keys. Raises `noren.Error` that names who is missing."""
         return self._party.keys()
 
-    def open(self, ciphertexts: Ciphertexts, among: Iterable[str] | None = None) -> bytes:
+    def open(self, ciphertexts: Ciphertexts | bytes, among: Iterable[str] | None = None) -> bytes:
         """Return its shares in the decryption of a ciphertext, or of several, for `Session.opened`.
 
         Whoever has those of all parties learns the numbers; a party that keeps its own to itself is the only one. What
         is opened stands in its folder before it returns, and counts once: a second share is the first one again.
 
+        ciphertexts: a ciphertext, or several, or what `Session.request` returned for them.
         among: the names of the parties that open it together, this one too, in a session with a threshold. A
             ciphertext that others open again, because one of them did not answer, counts as another result.
 
@@ -284,7 +289,10 @@ class Party:
         """
         if isinstance(among, str):
             raise EncodingError(f"{among!r} is one name: give a list")
-        return self._party.open(_listed(ciphertexts)[0], None if among is None else list(among))
+        names = None if among is None else list(among)
+        if isinstance(ciphertexts, bytes):
+            return self._party.open_request(ciphertexts, names)
+        return self._party.open(_listed(ciphertexts)[0], names)
 
     def __repr__(self) -> str:
         """Return its name and session."""

@@ -201,7 +201,9 @@ def test_runs_of_the_tool_in_a_page_have_verbs_and_options_that_there_are(
         if block.language not in {"sh", "console"}:
             continue
         for arguments in runs_of_the_tool(block):
-            verbs = arguments[: 2 if arguments[0] in {"function", "intersection", "params", "party", "retrieval"} else 1]
+            verbs = arguments[
+                : 2 if arguments[0] in {"function", "intersection", "params", "party", "retrieval"} else 1
+            ]
             _noren.run_tool(["noren", *verbs, "--help"], itself=[sys.executable, "-m", "noren"])
             text = capfd.readouterr().out
             assert f"noren {' '.join(verbs)}" in text, f"{block}: noren {' '.join(arguments)}"

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use noren::backends::Record;
 use noren::bfv::{Encoder, KeyRequest, Opening};
-use noren::owners::{Folder, JointKeys, Party, Round, Session, Transcript};
+use noren::owners::{Folder, JointKeys, Party, Request, Round, Session, Transcript};
 use noren::schemes::integers::{Ciphertext, Plaintext, Scheme};
 use noren_files::encrypted;
 use noren_files::error::Result as FileResult;
@@ -169,12 +169,33 @@ impl PySession {
         plaintexts.iter().map(array).collect()
     }
 
+    /// The bytes of a request to open ciphertexts: their second parts, which are all that shares depend on.
+    ///
+    /// Raises Error for products that were not relinearised.
+    fn request<'py>(
+        &self,
+        py: Python<'py>,
+        ciphertexts: Vec<Bound<'py, PyEncrypted>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let request = self.asked(py, &ciphertexts)?;
+        Ok(PyBytes::new(py, &detached(py, || Ok(request.to_bytes(&self.0)))?))
+    }
+
     fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0.to_bytes())
     }
 }
 
 impl PySession {
+    fn asked(&self, py: Python<'_>, ciphertexts: &[Bound<'_, PyEncrypted>]) -> PyResult<Request> {
+        let session = &self.0;
+        of_one_scheme(
+            ciphertexts,
+            |all| detached(py, || Request::new(session, all)),
+            |all| detached(py, || Request::new(session, all)),
+        )
+    }
+
     fn plaintexts<S: Scheme>(
         &self,
         py: Python<'_>,
@@ -318,20 +339,35 @@ impl PyParty {
         ciphertexts: Vec<Bound<'py, PyEncrypted>>,
         among: Option<Vec<String>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let among: Option<Vec<&str>> = among.as_ref().map(|names| names.iter().map(String::as_str).collect());
-        let among = among.as_deref();
-        let shares = of_one_scheme(&ciphertexts, |all| self.shares(py, all, among), |all| self.shares(py, all, among))?;
-        Ok(PyBytes::new(py, &shares))
+        let request = self.session().asked(py, &ciphertexts)?;
+        self.shares(py, &request, among)
+    }
+
+    /// Its shares for what ``Session.request`` gave.
+    ///
+    /// Raises Error as ``open``, and for bytes of no request in this session.
+    #[pyo3(signature = (request, among = None))]
+    fn open_request<'py>(
+        &self,
+        py: Python<'py>,
+        request: &[u8],
+        among: Option<Vec<String>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let PySession(session) = self.session();
+        let request = detached(py, || Request::from_bytes(&session, request))?;
+        self.shares(py, &request, among)
     }
 }
 
 impl PyParty {
-    fn shares<S: Scheme>(
+    fn shares<'py>(
         &self,
-        py: Python<'_>,
-        ciphertexts: &[&Ciphertext<S>],
-        among: Option<&[&str]>,
-    ) -> PyResult<Vec<u8>> {
-        detached(py, || lock(&self.0).open_results(ciphertexts, among))
+        py: Python<'py>,
+        request: &Request,
+        among: Option<Vec<String>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let among: Option<Vec<&str>> = among.as_ref().map(|names| names.iter().map(String::as_str).collect());
+        let shares = detached(py, || lock(&self.0).open_results(request, among.as_deref()))?;
+        Ok(PyBytes::new(py, &shares))
     }
 }

@@ -88,7 +88,7 @@ pub struct KeyFacts {
 type Describe = fn(&mut Reader<'_>) -> Result<Facts>;
 
 /// The facts of each kind. Headers of other kinds say what there is to say without parameters.
-const DESCRIPTIONS: [(Kind, Describe); 47] = [
+const DESCRIPTIONS: [(Kind, Describe); 48] = [
     (Kind::CKKS_PARAMETERS, |reader| parameters(reader, Ckks)),
     (Kind::CKKS_SECRET_KEY, |reader| Ok(secret(ckks::KeyFile::read(&(), reader)?, Ckks))),
     (Kind::CKKS_PUBLIC_KEY, |reader| parameters(reader, Ckks)),
@@ -142,6 +142,7 @@ const DESCRIPTIONS: [(Kind, Describe); 47] = [
     (Kind::JOINT_MESSAGE, of_party::<JointMessage>),
     (Kind::JOINT_OPENING, of_party::<JointOpening>),
     (Kind::JOINT_PARTY, of_party::<JointParty>),
+    (Kind::JOINT_REQUEST, request),
 ];
 
 impl Facts {
@@ -244,6 +245,11 @@ fn session(reader: &mut Reader<'_>) -> Result<Facts> {
 
 fn of_party<P: Purpose>(reader: &mut Reader<'_>) -> Result<Facts> {
     let layout = owners::outline(&Parcel::<P>::read(&(), reader)?);
+    Ok(Facts { layout: Some(layout), ..Facts::default() })
+}
+
+fn request(reader: &mut Reader<'_>) -> Result<Facts> {
+    let layout = owners::Request::outline(&Parcel::read(&(), reader)?);
     Ok(Facts { layout: Some(layout), ..Facts::default() })
 }
 

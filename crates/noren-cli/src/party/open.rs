@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use noren::bfv::{Ciphertext, Encoder};
+use noren::owners::Request;
 use noren::programs::IntegerTable;
 use noren_rlwe::wire::file::Access;
 
@@ -58,10 +59,11 @@ impl Open {
         let session = session::read(&self.session, console)?;
         let table = files::read::<IntegerTable>(session.context(), &self.input, &takes::PARTY_TABLE, console)?;
         let ciphertexts: Vec<&Ciphertext> = table.ciphertexts().iter().collect();
+        let request = Request::new(&session, &ciphertexts).map_err(Failure::file(&self.input))?;
         let mut shares = Vec::new();
         for path in &self.shares {
             let bytes = console.inputs().verified(path, &takes::PARTY_SHARES)?;
-            session.sharer(&ciphertexts, &bytes).map_err(Failure::file(path))?;
+            session.sharer(&request, &bytes).map_err(Failure::file(path))?;
             shares.push(bytes);
         }
         let of_input = || Failure::file(&self.input);

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use noren::backends::Record;
 use noren::bfv::Ciphertext;
+use noren::owners::Request;
 use noren::programs::IntegerTable;
 use noren_rlwe::wire::file::Access;
 use serde::Serialize;
@@ -87,7 +88,8 @@ impl Share {
         }
         let among: Option<Vec<&str>> = self.among.as_ref().map(|names| names.iter().map(String::as_str).collect());
         let among = among.as_deref();
-        let results_taken = folder.party().results_for(&ciphertexts, among).map_err(of_input())?;
+        let request = Request::new(&session, &ciphertexts).map_err(of_input())?;
+        let results_taken = folder.party().results_for(&request, among).map_err(of_input())?;
         let layout = table.layout();
         let mut report = ShareReport {
             session: session::digest(&session),
@@ -99,7 +101,7 @@ impl Share {
             columns: layout.columns(),
             ciphertexts: ciphertexts.len(),
             plaintext_modulus: session.parameters().modulus().value(),
-            digest: Record::hexadecimal(&session.digest_of(&ciphertexts)),
+            digest: Record::hexadecimal(&request.digest(&session)),
             key: table.key_id().to_string(),
             noise_budget: ciphertexts.iter().map(|x| x.noise_budget()).fold(f64::INFINITY, f64::min),
             results: session.opening().results,
@@ -110,7 +112,7 @@ impl Share {
         };
         console.plan(&report)?;
         confirmation::ask(self.yes, format_args!("Open {}?", self.input.display()), &self.input)?;
-        let shares = folder.open_results(&ciphertexts, among).map_err(of_input())?;
+        let shares = folder.open_results(&request, among).map_err(of_input())?;
         output.write_bytes(Access::Owner, &shares)?;
         report.results_left = folder.party().results_left();
         (report.path, report.bytes) = (Some(output.path().to_owned()), shares.len());

@@ -12,6 +12,43 @@ use crate::owner::KeyId;
 use crate::streams::{Purpose, hex};
 use crate::words::{has_zero_limb, seed_of_residues};
 
+/// What parties need of a ciphertext to open it: its second part, without the constant one, which is in no share.
+pub struct SecondPart {
+    pub(crate) c1: Poly<Eval>,
+    key: KeyId,
+}
+
+impl SecondPart {
+    /// The second part of a ciphertext.
+    ///
+    /// # Errors
+    /// [`Error::DegreeTooHigh`] for a product that was not relinearised.
+    pub fn of(ciphertext: &Ciphertext) -> Result<Self> {
+        match ciphertext.parts() {
+            [_, c1] => Ok(Self::new(c1.clone(), ciphertext.key_id())),
+            _ => Err(Error::DegreeTooHigh { found: ciphertext.degree(), needed: 1 }),
+        }
+    }
+
+    /// The second part of a ciphertext under the secret key of this identity.
+    #[must_use]
+    pub const fn new(c1: Poly<Eval>, key: KeyId) -> Self {
+        Self { c1, key }
+    }
+
+    /// The polynomial.
+    #[must_use]
+    pub const fn poly(&self) -> &Poly<Eval> {
+        &self.c1
+    }
+
+    /// The identity of the secret key that decrypts the ciphertext.
+    #[must_use]
+    pub const fn key_id(&self) -> KeyId {
+        self.key
+    }
+}
+
 /// What a party opens with.
 pub struct Opener<'a> {
     /// Its secret, which every flood is bound to.
@@ -34,22 +71,18 @@ pub struct Opener<'a> {
 /// tell nothing of a part, whatever the second parts of several ciphertexts have to do with each other.
 ///
 /// # Errors
-/// [`Error::KeyMismatch`] for a ciphertext of another secret, [`Error::DegreeTooHigh`] for a product that was not relinearised,
-/// [`Error::ZeroKey`] for a ciphertext whose second part is zero, which would show the flood, [`Error::Parameters`] for more limbs than it
+/// [`Error::KeyMismatch`] for a ciphertext of another secret, [`Error::ZeroKey`] for a ciphertext whose second part is zero, which would show the flood, [`Error::Parameters`] for more limbs than it
 /// has.
 pub fn share(
     context: &Context,
     opener: &Opener<'_>,
     (key, session): (KeyId, &Seed),
-    ciphertext: &Ciphertext,
+    part: &SecondPart,
     (bits, kept): (u32, usize),
 ) -> Result<Poly<Eval>> {
     context.parameters().check_fingerprint(opener.secret.fingerprint(), "the secret key")?;
-    key.check(ciphertext.key_id(), "the ciphertext")?;
-    let [_, c1] = ciphertext.parts() else {
-        return Err(Error::DegreeTooHigh { found: ciphertext.degree(), needed: 1 });
-    };
-    let limbs = ciphertext.limbs();
+    key.check(part.key, "the ciphertext")?;
+    let (c1, limbs) = (&part.c1, part.c1.limbs());
     if !(1..=limbs).contains(&kept) {
         return Err(Error::parameter("limbs of a share", kept, format!("1 to {limbs}")));
     }

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::galois::apply_automorphism;
 use crate::joint::combine::{evaluation_keys, public_key};
 use crate::joint::generator::ShareGenerator;
-use crate::joint::opening::{self, Opener};
+use crate::joint::opening::{self, Opener, SecondPart};
 use crate::joint::share::{KeyShare, RELINEARIZATION, Round};
 use crate::key_request::KeyRequest;
 use crate::keygen::{KeyGenerator, secret_key};
@@ -188,12 +188,13 @@ fn shares_of_all_parties_open_a_ciphertext() -> Result<()> {
     let (context, bits) = (&world.context, 70);
     let seeds = [0, 1, 2].map(seed);
     let fresh = world.encrypted(4)?;
+    let second = SecondPart::of(&fresh)?;
     for kept in [4, 2] {
         let ring = context.ring_q(kept);
         let mut sum = opening::divided(context, fresh.parts()[0].clone(), 4, kept);
         for (at, secret) in world.secrets.iter().enumerate() {
             let opener = alone(secret, &seeds[at]);
-            let share = opening::share(context, &opener, (world.public.owner.key, &common()), &fresh, (bits, kept))?;
+            let share = opening::share(context, &opener, (world.public.owner.key, &common()), &second, (bits, kept))?;
             ring.add_assign(&mut sum, &share);
         }
         ring.sub_assign(&mut sum, &opening::divided(context, phase(&world, &fresh), 4, kept));
@@ -214,7 +215,13 @@ fn a_second_share_is_the_first_one_and_no_two_sessions_have_one() -> Result<()> 
     let (context, ring, key) = (&world.context, world.context.ring_q(4), world.public.owner.key);
     let fresh = world.encrypted(4)?;
     let share = |session: &Seed, ciphertext: &Ciphertext, bits| {
-        opening::share(context, &alone(&world.secrets[0], &seed(0)), (key, session), ciphertext, (bits, 4))
+        opening::share(
+            context,
+            &alone(&world.secrets[0], &seed(0)),
+            (key, session),
+            &SecondPart::of(ciphertext)?,
+            (bits, 4),
+        )
     };
     let known = share(&common(), &fresh, 70)?;
     assert!(equal(&ring, &known, &share(&common(), &fresh, 70)?));
@@ -235,7 +242,9 @@ fn a_product_a_zero_and_a_stranger_are_not_opened() -> Result<()> {
     let world = World::new(2)?;
     let (context, ring, key) = (&world.context, world.context.ring_q(4), world.public.owner.key);
     let open = |ciphertext: &Ciphertext| {
-        opening::share(context, &alone(&world.secrets[0], &seed(0)), (key, &common()), ciphertext, (70, 2)).err()
+        let share =
+            |part| opening::share(context, &alone(&world.secrets[0], &seed(0)), (key, &common()), &part, (70, 2));
+        SecondPart::of(ciphertext).and_then(share).err()
     };
     let fresh = world.encrypted(4)?;
     let zero = ring.ntt(ring.from_signed(&vec![0; N]));

@@ -194,6 +194,8 @@ kinds! {
     JOINT_OPENING = 0x0a03, "shares of a joint decryption", since 2;
     /// The secret key of a party. It makes its shares.
     JOINT_PARTY = 0x0a04, "secret key of a party of joint keys", since 2;
+    /// The second parts of ciphertexts that parties are asked to open.
+    JOINT_REQUEST = 0x0a05, "request of a joint decryption", since 2;
 }
 
 /// The first number of kinds that are defined in other crates.

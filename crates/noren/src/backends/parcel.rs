@@ -65,6 +65,8 @@ purposes! {
     JointOpening = JOINT_OPENING;
     /// The secret of a party.
     JointParty = JOINT_PARTY;
+    /// The second parts of ciphertexts that parties are asked to open.
+    JointRequest = JOINT_REQUEST;
 }
 
 /// Items of bytes, such as containers of ciphertexts, for one purpose, of what a fingerprint names.

@@ -12,8 +12,8 @@ use noren_rlwe::wire::publish::Destination;
 use crate::backends::backend::Record;
 use crate::owners::message::Round;
 use crate::owners::party::Party;
+use crate::owners::request::Request;
 use crate::owners::session::Session;
-use crate::schemes::integers::{Ciphertext, Scheme};
 
 /// A party whose state is a folder. Messages are there before they leave, and what is opened is in the log before a share leaves.
 ///
@@ -159,13 +159,9 @@ impl Folder {
     ///
     /// # Errors
     /// As [`Party::open`], and [`Error::Io`] with the path.
-    pub fn open_results<S: Scheme>(
-        &mut self,
-        ciphertexts: &[&Ciphertext<S>],
-        among: Option<&[&str]>,
-    ) -> Result<Vec<u8>> {
+    pub fn open_results(&mut self, request: &Request, among: Option<&[&str]>) -> Result<Vec<u8>> {
         let (path, log) = (self.path.join(OPENED), &mut self.lock);
-        self.party.open_logged(ciphertexts, among, |new| {
+        self.party.open_logged(request, among, |new| {
             let lines: String = new.iter().map(|digest| Record::hexadecimal(digest) + "\n").collect();
             log.write_all(lines.as_bytes()).and_then(|()| log.sync_all()).map_err(failed(&path))
         })

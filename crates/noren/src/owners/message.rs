@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::backends::backend::Record;
 use crate::backends::parcel::{JointMessage, JointOpening, Parcel, Purpose};
+use crate::owners::request::Request;
 use crate::owners::session::Session;
-use crate::schemes::integers::{Ciphertext, Scheme};
 
 /// The rounds of key generation, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,37 +100,18 @@ pub(super) struct Shares {
     pub shares: Vec<Row>,
 }
 
-/// The context of digests of ciphertexts.
-const DIGEST: &str = "noren joint decryption of ciphertexts, version 1";
-
 impl Shares {
-    /// The hash of the container of each ciphertext.
-    pub fn hashes<S: Scheme>(session: &Session, ciphertexts: &[&Ciphertext<S>]) -> Vec<[u8; 32]> {
-        let bytes = ciphertexts.iter().map(|ciphertext| ciphertext.to_bytes(session.context(), Form::Packed));
-        bytes.map(|bytes| blake3::hash(&bytes).into()).collect()
-    }
-
-    /// Names ciphertexts of these hashes in a session, opened by these parties, or by whichever.
-    pub fn digest(session: &Session, among: &[usize], hashes: &[[u8; 32]]) -> [u8; 32] {
-        let mut hasher = blake3::Hasher::new_derive_key(DIGEST);
-        hasher.update(&session.digest());
-        for word in std::iter::once(among.len()).chain(among.iter().copied()) {
-            hasher.update(&(word as u64).to_le_bytes());
-        }
-        for hash in hashes {
-            hasher.update(hash);
-        }
-        hasher.finalize().into()
-    }
-
     /// # Errors
     /// Shares of other ciphertexts, or a party that there is not.
-    pub fn read(session: &Session, parcel: &Parcel<JointOpening>, digest: &[u8; 32], count: usize) -> Result<Self> {
+    pub fn read(session: &Session, parcel: &Parcel<JointOpening>, request: &Request) -> Result<Self> {
+        let digest = request.digest(session);
         let Some((head, rows)) = parcel.items.split_first() else { return Err(other_ciphertexts()) };
         let number = |word: &[u8]| checked(session, u64::from_le_bytes(word.try_into().ok()?));
         let (party, rest) = head.split_at_checked(WORD).ok_or_else(other_ciphertexts)?;
         let (named, among) = rest.split_at_checked(digest.len()).ok_or_else(other_ciphertexts)?;
-        let party = number(party).filter(|_| named == digest && rows.len() == count).ok_or_else(other_ciphertexts)?;
+        let party = number(party)
+            .filter(|_| *named == digest && rows.len() == request.parts().len())
+            .ok_or_else(other_ciphertexts)?;
         let among: Option<Vec<usize>> = among.chunks(WORD).map(number).collect();
         let among = session.checked_openers(among.ok_or_else(other_ciphertexts)?)?;
         if !among.contains(&party) {

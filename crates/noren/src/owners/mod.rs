@@ -16,6 +16,7 @@
 //! | `channel` | seeds that two parties have and nobody else |
 //! | `parts` | parts of all secrets for each party, of which some suffice |
 //! | `outline` | what messages and shares say of themselves |
+//! | `request` | [`Request`]: what parties are asked to open |
 //! | `opening` | results from the shares of all parties |
 //! | `transcript` | [`Transcript`]: the messages of all rounds, and the keys that follow from them |
 //! | `folder` | [`Folder`]: the state of a party on disk |
@@ -28,6 +29,7 @@ mod opening;
 mod outline;
 mod parts;
 mod party;
+mod request;
 mod session;
 mod transcript;
 
@@ -35,6 +37,7 @@ pub use folder::Folder;
 pub use message::Round;
 pub(crate) use message::outline;
 pub use party::Party;
+pub use request::Request;
 pub use session::{JointKeys, Session};
 pub use transcript::Transcript;
 

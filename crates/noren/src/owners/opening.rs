@@ -6,6 +6,7 @@ use noren_rlwe::wire::object::Object;
 
 use crate::backends::parcel::{JointOpening, Parcel};
 use crate::owners::message::Shares;
+use crate::owners::request::Request;
 use crate::owners::session::Session;
 use crate::schemes::integers::{Ciphertext, Plaintext, Scheme};
 
@@ -17,12 +18,12 @@ impl Session {
     /// open together, and two of one party.
     pub fn opened<S: Scheme>(&self, ciphertexts: &[&Ciphertext<S>], messages: &[Vec<u8>]) -> Result<Vec<Plaintext>> {
         let mut all: Vec<Option<Vec<Row>>> = self.names().iter().map(|_| None).collect();
-        let digest = Shares::digest(self, &[], &Shares::hashes(self, ciphertexts));
+        let request = Request::new(self, ciphertexts)?;
         let mut together: Option<Vec<usize>> = None;
         for message in messages {
             let parcel = Parcel::<JointOpening>::from_bytes(&(), message)?;
             self.check_message(&parcel)?;
-            let Shares { party, among, shares } = Shares::read(self, &parcel, &digest, ciphertexts.len())?;
+            let Shares { party, among, shares } = Shares::read(self, &parcel, &request)?;
             let first = together.get_or_insert_with(|| among.clone());
             if *first != among {
                 let names = |among: &[usize]| self.names_of(|party| among.contains(&party));

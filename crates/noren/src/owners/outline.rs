@@ -1,12 +1,12 @@
-//! What messages and shares say of themselves, and the digest by which shares name ciphertexts.
+//! What messages and shares say of themselves.
 
 use noren_rlwe::error::Result;
 use noren_rlwe::wire::object::Object;
 
 use crate::backends::parcel::{JointOpening, Parcel};
 use crate::owners::message::{Message, Round, Shares};
+use crate::owners::request::Request;
 use crate::owners::session::Session;
-use crate::schemes::integers::{Ciphertext, Scheme};
 
 impl Session {
     /// The name of the party that sent a message of key generation, and the round.
@@ -18,20 +18,14 @@ impl Session {
         Ok((&self.names()[party], round))
     }
 
-    /// The name of the party whose shares in the decryption of these ciphertexts a message holds.
+    /// The name of the party whose shares in the decryption of what is requested a message holds.
     ///
     /// # Errors
     /// Shares of another session or of other ciphertexts.
-    pub fn sharer<S: Scheme>(&self, ciphertexts: &[&Ciphertext<S>], message: &[u8]) -> Result<&str> {
+    pub fn sharer(&self, request: &Request, message: &[u8]) -> Result<&str> {
         let parcel = Parcel::<JointOpening>::from_bytes(&(), message)?;
         self.check_message(&parcel)?;
-        let Shares { party, .. } = Shares::read(self, &parcel, &self.digest_of(ciphertexts), ciphertexts.len())?;
+        let Shares { party, .. } = Shares::read(self, &parcel, request)?;
         Ok(&self.names()[party])
-    }
-
-    /// The digest by which shares name ciphertexts: parties compare it before they open these.
-    #[must_use]
-    pub fn digest_of<S: Scheme>(&self, ciphertexts: &[&Ciphertext<S>]) -> [u8; 32] {
-        Shares::digest(self, &[], &Shares::hashes(self, ciphertexts))
     }
 }

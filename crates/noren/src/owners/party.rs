@@ -24,9 +24,9 @@ use crate::backends::parcel::{JointParty, Parcel};
 use crate::owners::channel::Mailbox;
 use crate::owners::message::{Round, Shares};
 use crate::owners::parts::Pairs;
+use crate::owners::request::{Part, Request, digest};
 use crate::owners::session::Session;
 use crate::owners::transcript::{Transcript, commitment};
-use crate::schemes::integers::{Ciphertext, Scheme};
 
 /// A party: its part of the secret, what it has sent and received, and what it has opened.
 ///
@@ -245,14 +245,13 @@ impl Party {
         self.session().opening().results.saturating_sub(self.opened.len() as u64)
     }
 
-    /// How many of the results that are left it takes to open these ciphertexts together with the parties of these names: those that were
+    /// How many of the results that are left it takes to open what is requested together with the parties of these names: those that were
     /// opened before take none.
     ///
     /// # Errors
     /// [`Error::Parameters`] beyond the results that the session is for, and for parties that do not open results.
-    pub fn results_for<S: Scheme>(&self, ciphertexts: &[&Ciphertext<S>], among: Option<&[&str]>) -> Result<u64> {
-        let among = self.openers(among)?;
-        Ok(self.unopened(&Shares::hashes(self.session(), ciphertexts), &among)?.len() as u64)
+    pub fn results_for(&self, request: &Request, among: Option<&[&str]>) -> Result<u64> {
+        Ok(self.unopened(request, &self.openers(among)?)?.len() as u64)
     }
 
     /// The numbers of the parties that open a result together, of which it is one.
@@ -265,10 +264,10 @@ impl Party {
         Err(Error::parameter("parties that open a result", found, "those that send shares"))
     }
 
-    /// The digests of the ciphertexts of these hashes that these parties did not open before, if there are results left for them.
-    fn unopened(&self, hashes: &[[u8; 32]], among: &[usize]) -> Result<BTreeSet<[u8; 32]>> {
+    /// The digests of the ciphertexts that these parties did not open before, if there are results left for them.
+    fn unopened(&self, request: &Request, among: &[usize]) -> Result<BTreeSet<[u8; 32]>> {
         let (session, results) = (self.session(), self.session().opening().results);
-        let digests = hashes.iter().map(|&hash| Shares::digest(session, among, &[hash]));
+        let digests = request.parts().iter().map(|part| digest(session, among, &[part.hash]));
         let new: BTreeSet<[u8; 32]> = digests.filter(|digest| !self.opened.contains(digest)).collect();
         let all = (self.opened.len() + new.len()) as u64;
         if all > results {
@@ -284,7 +283,7 @@ impl Party {
         self.opened.insert(digest);
     }
 
-    /// The shares of the party in the decryption of ciphertexts, for [`Session::opened`]. Whoever has those of all parties learns the
+    /// The shares of the party in the decryption of what is requested, for [`Session::opened`]. Whoever has those of all parties learns the
     /// messages: a party that keeps its own is the only one to learn them.
     ///
     /// `among` are the names of the parties that open them together, where the session says that not all do. The same ciphertext opened
@@ -294,14 +293,14 @@ impl Party {
     /// [`Error::Parameters`] beyond the results that the session is for; [`Error::Length`] before all shares of keys are there; ciphertexts of
     /// another secret, and [`IntegerError::NoiseExhausted`](crate::bfv::IntegerError::NoiseExhausted) for those whose noise its flood does
     /// not hide.
-    pub fn open<S: Scheme>(&mut self, ciphertexts: &[&Ciphertext<S>], among: Option<&[&str]>) -> Result<Vec<u8>> {
-        self.open_logged(ciphertexts, among, |_| Ok(()))
+    pub fn open(&mut self, request: &Request, among: Option<&[&str]>) -> Result<Vec<u8>> {
+        self.open_logged(request, among, |_| Ok(()))
     }
 
     /// As [`Party::open`]. `log` gets the digests of ciphertexts that are opened for the first time; without it nothing is opened.
-    pub(super) fn open_logged<S: Scheme>(
+    pub(super) fn open_logged(
         &mut self,
-        ciphertexts: &[&Ciphertext<S>],
+        request: &Request,
         among: Option<&[&str]>,
         log: impl FnOnce(&BTreeSet<[u8; 32]>) -> Result<()>,
     ) -> Result<Vec<u8>> {
@@ -309,20 +308,18 @@ impl Party {
         let Some(Ready { key, pairs, part }) = &self.ready else { unreachable!("it is") };
         let (session, opening) = (self.session(), self.session().opening());
         let among = self.openers(among)?;
-        let hashes = Shares::hashes(session, ciphertexts);
-        let new = self.unopened(&hashes, &among)?;
+        let new = self.unopened(request, &among)?;
         let seed = self.bound().derive("openings");
-        let of_session = Seed::from_bytes(Shares::digest(session, &among, &[]));
+        let of_session = Seed::from_bytes(digest(session, &among, &[]));
         let part = part.as_ref().map(|part| weighted(session.context().rlwe(), part, &among, self.number));
         let masks = pairs.masks(&among);
         let opener = Opener { secret: &self.secret, part: part.as_ref(), seed: &seed, masks: &masks };
-        let share = |ciphertext: &&Ciphertext<S>| {
-            let poly = opening.share(session.context(), &opener, (*key, &of_session), ciphertext)?;
-            Ok(Row { poly })
+        let share = |part: &Part| {
+            let (second, of_session) = ((&part.second, part.noise_budget), (*key, &of_session));
+            Ok(Row { poly: opening.share(session.context(), &opener, of_session, second)? })
         };
-        let shares = ciphertexts.iter().map(share).collect::<Result<Vec<_>>>()?;
-        let digest = Shares::digest(session, &[], &hashes);
-        let message = Shares { party: self.number, among, shares }.to_bytes(session, &digest);
+        let shares = request.parts().iter().map(share).collect::<Result<Vec<_>>>()?;
+        let message = Shares { party: self.number, among, shares }.to_bytes(session, &request.digest(session));
         log(&new)?;
         self.opened.extend(new);
         Ok(message)

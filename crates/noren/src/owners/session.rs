@@ -18,7 +18,7 @@ use crate::schemes::integers::{Context, KeyRequest, Opening, Parameters};
 /// # Examples
 /// ```
 /// use noren::bfv::{Context, Encoder, Encryptor, Evaluator, KeyRequest, Opening, ParametersSpec};
-/// use noren::owners::{Party, Session};
+/// use noren::owners::{Party, Request, Session};
 /// use noren::{Security, Seed};
 ///
 /// // A small ring for the example: `Requirements::choose` finds parameters of 128 bits that leave room for the floods.
@@ -51,7 +51,8 @@ use crate::schemes::integers::{Context, KeyRequest, Opening, Parameters};
 /// let x = Encryptor::public(&context, &keys.public, Seed::random()?)?.encrypt(&plaintext)?;
 /// let sum = Evaluator::new(&context, keys.evaluation)?.add(&x, &x)?;
 ///
-/// let shares = parties.iter_mut().map(|party| party.open(&[&sum], None)).collect::<noren::Result<Vec<_>>>()?;
+/// let request = Request::new(&session, &[&sum])?;
+/// let shares = parties.iter_mut().map(|party| party.open(&request, None)).collect::<noren::Result<Vec<_>>>()?;
 /// let opened = session.opened(&[&sum], &shares)?;
 /// assert_eq!(Encoder::new(&context).decode(&opened[0])?[..3], [2, 4, 6]);
 /// # Ok::<(), noren::error::Error>(())

@@ -6,17 +6,21 @@ use std::path::Path;
 use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result, cause};
 use noren_rlwe::security::Security;
+use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::publish::Destination;
+use noren_rlwe::wire::writer::Form;
 
+use crate::backends::parcel::{JointRequest, Parcel};
 use crate::owners::channel::SEALED_BYTES;
 use crate::owners::message::Message;
 use crate::owners::transcript::{BYTES, commitment};
-use crate::owners::{Folder, JointKeys, Party, Round, Session};
+use crate::owners::{Folder, JointKeys, Party, Request, Round, Session};
 use crate::schemes::bfv::{
     Bfv, Ciphertext, Context, Encoder, Encryptor, Evaluator, IntegerError, KeyRequest, Opening, ParametersSpec,
     Requirements,
 };
 use crate::schemes::bgv;
+use crate::schemes::integers::{self, Scheme};
 
 const NAMES: [&str; 3] = ["north", "south", "west"];
 const OPENING: Opening = Opening { parties: 3, results: 4, distance: 64 };
@@ -80,6 +84,12 @@ fn encrypted(session: &Session, keys: &JointKeys, values: &[i64]) -> Result<Ciph
     Encryptor::public(session.context(), &keys.public, seed(9))?.encrypt(&plaintext)
 }
 
+/// The shares of a party in the decryption of ciphertexts.
+fn shares_of<S: Scheme>(party: &mut Party, of: &[&integers::Ciphertext<S>], among: Option<&[&str]>) -> Result<Vec<u8>> {
+    let request = Request::new(party.session(), of)?;
+    party.open(&request, among)
+}
+
 fn values(count: usize) -> Vec<i64> {
     (0..count as i64).map(|x| (x * x + 1) % T - T / 2).collect()
 }
@@ -96,7 +106,7 @@ fn parties_make_keys_and_open_what_was_computed_under_them() -> Result<()> {
     let moved = ev.rotate(&ev.mul(&x, &x)?, 1)?;
     let results = [&x, &moved];
 
-    let shares = parties.iter_mut().map(|party| party.open(&results, None)).collect::<Result<Vec<_>>>()?;
+    let shares = parties.iter_mut().map(|party| shares_of(party, &results, None)).collect::<Result<Vec<_>>>()?;
     let opened = session.opened(&results, &shares)?;
     let encoder = Encoder::new(context);
     assert_eq!(encoder.decode_signed(&opened[0])?, clear);
@@ -110,7 +120,7 @@ fn parties_make_keys_and_open_what_was_computed_under_them() -> Result<()> {
     // The same in BGV, whose ciphertexts have other factors.
     let ev = bgv::Evaluator::new(context, keys.evaluation.clone())?;
     let product = ev.mul(&x.clone().convert(), &x.convert())?;
-    let shares = parties.iter_mut().map(|party| party.open(&[&product], None)).collect::<Result<Vec<_>>>()?;
+    let shares = parties.iter_mut().map(|party| shares_of(party, &[&product], None)).collect::<Result<Vec<_>>>()?;
     let opened = encoder.decode_signed(&session.opened(&[&product], &shares)?[0])?;
     assert_eq!(opened[1..half], (0..half - 1).map(squares).collect::<Vec<_>>());
     assert_eq!(parties[1].results_left(), 1);
@@ -132,8 +142,8 @@ fn a_party_that_starts_again_sends_the_same_bytes() -> Result<()> {
     }
     let keys = first[0].transcript().keys()?;
     let x = encrypted(&session, &keys, &[5])?;
-    let share = first[1].open(&[&x], None)?;
-    assert_eq!(first[1].open(&[&x], None)?, share, "a second share is the first one");
+    let share = shares_of(&mut first[1], &[&x], None)?;
+    assert_eq!(shares_of(&mut first[1], &[&x], None)?, share, "a second share is the first one");
     assert_eq!(first[1].results_left(), OPENING.results - 1);
     Ok(())
 }
@@ -184,10 +194,10 @@ fn shares_of_others_twice_and_too_many_are_refused_by_name() -> Result<()> {
     let session = session(&KeyRequest::default(), 1);
     let (mut parties, keys) = joint(&session)?;
     let x: Vec<Ciphertext> = (0..6).map(|value| encrypted(&session, &keys, &[value])).collect::<Result<_>>()?;
-    let open = |parties: &mut [Party], at: usize| -> Result<Vec<Vec<u8>>> {
-        parties.iter_mut().map(|party| party.open(&[&x[at]], None)).collect()
+    let of_all = |parties: &mut [Party], at: usize| -> Result<Vec<Vec<u8>>> {
+        parties.iter_mut().map(|party| shares_of(party, &[&x[at]], None)).collect()
     };
-    let (shares, others) = (open(&mut parties, 0)?, open(&mut parties, 1)?);
+    let (shares, others) = (of_all(&mut parties, 0)?, of_all(&mut parties, 1)?);
     assert!(refusal(session.opened(&[&x[0]], &shares[..2])).contains("those of west are missing"));
     let twice = [shares[0].clone(), shares[0].clone(), shares[1].clone()];
     assert!(refusal(session.opened(&[&x[0]], &twice)).contains("two of \"north\""));
@@ -195,15 +205,16 @@ fn shares_of_others_twice_and_too_many_are_refused_by_name() -> Result<()> {
     assert!(refusal(session.opened(&[&x[0]], &mixed)).contains("of other ciphertexts"));
 
     // Of four results two are left, and what was opened before counts once.
-    parties[0].open(&[&x[0], &x[2], &x[3]], None)?;
-    let text = refusal(parties[0].open(&[&x[0], &x[4]], None));
+    shares_of(&mut parties[0], &[&x[0], &x[2], &x[3]], None)?;
+    let text = refusal(shares_of(&mut parties[0], &[&x[0], &x[4]], None));
     assert!(text.contains("5 with those that were opened before") && text.contains("at most 4"), "{text}");
 
+    let asked = |of: &[&Ciphertext]| Request::new(&session, of);
     // What could not be logged is not opened, and is logged when it is tried again.
-    let refused = parties[2].open_logged(&[&x[2]], None, |_| Err(Error::parameter("log", "full", "room")));
+    let refused = parties[2].open_logged(&asked(&[&x[2]])?, None, |_| Err(Error::parameter("log", "full", "room")));
     assert!(refusal(refused).contains("full") && parties[2].results_left() == OPENING.results - 2);
     let mut logged = 0;
-    parties[2].open_logged(&[&x[2], &x[0], &x[2]], None, |new| {
+    parties[2].open_logged(&asked(&[&x[2], &x[0], &x[2]])?, None, |new| {
         logged = new.len();
         Ok(())
     })?;
@@ -212,10 +223,10 @@ fn shares_of_others_twice_and_too_many_are_refused_by_name() -> Result<()> {
     // The joint keys of another session, and a ciphertext without room for the flood.
     let (_, foreign) = joint(&self::session(&KeyRequest::default(), 3))?;
     let y = encrypted(&session, &foreign, &[1])?;
-    assert!(matches!(parties[1].open(&[&y], None), Err(Error::KeyMismatch { .. })));
+    assert!(matches!(shares_of(&mut parties[1], &[&y], None), Err(Error::KeyMismatch { .. })));
     let ev = Evaluator::new(session.context(), keys.evaluation)?;
     let low = ev.mod_switch(&x[5], 2)?;
-    let refused = parties[1].open(&[&low], None);
+    let refused = shares_of(&mut parties[1], &[&low], None);
     assert!(matches!(cause(&refused), Some(IntegerError::NoiseExhausted { .. })), "{refused:?}");
     Ok(())
 }
@@ -250,7 +261,7 @@ fn a_folder_has_all_that_a_party_knows() -> Result<()> {
     others.iter_mut().try_for_each(|party| party.next(&known).map(drop))?;
     let keys = folder.party().transcript().keys()?;
     let x = encrypted(&session, &keys, &[5, 6])?;
-    let share = folder.open_results(&[&x], None)?;
+    let share = folder.open_results(&Request::new(&session, &[&x])?, None)?;
     drop(folder);
 
     // What was opened counts after a restart too, also beside a line that was cut short.
@@ -258,8 +269,8 @@ fn a_folder_has_all_that_a_party_knows() -> Result<()> {
     log.write_all(b"0123").expect("written");
     let mut folder = open()?;
     assert_eq!(folder.party().results_left(), OPENING.results - 1);
-    assert_eq!(folder.open_results(&[&x], None)?, share);
-    let mut shares = others.iter_mut().map(|party| party.open(&[&x], None)).collect::<Result<Vec<_>>>()?;
+    assert_eq!(folder.open_results(&Request::new(&session, &[&x])?, None)?, share);
+    let mut shares = others.iter_mut().map(|party| shares_of(party, &[&x], None)).collect::<Result<Vec<_>>>()?;
     shares.push(share);
     assert_eq!(Encoder::new(session.context()).decode(&session.opened(&[&x], &shares)?[0])?[..2], [5, 6]);
     drop(folder);
@@ -326,13 +337,13 @@ fn some_parties_open_what_all_have_keys_for() -> Result<()> {
     let encoder = Encoder::new(session.context());
     for among in [["a", "b", "c"], ["e", "b", "d"], ["c", "e", "a"]] {
         let of = |party: &&mut Party| among.contains(&party.name());
-        let shares = parties.iter_mut().filter(of).map(|party| party.open(&[&square], Some(&among)));
+        let shares = parties.iter_mut().filter(of).map(|party| shares_of(party, &[&square], Some(&among)));
         let mut shares = shares.collect::<Result<Vec<_>>>()?;
         assert_eq!(encoder.decode(&session.opened(&[&square], &shares)?[0])?[..3], [9, 16, 25]);
         let last = shares.pop().expect("three");
         let missing = refusal(session.opened(&[&square], &shares));
         assert!(missing.contains("one of each party") && missing.contains("are missing"), "{missing}");
-        let other = parties[1].open(&[&square], Some(&["b", "c", "d"]))?;
+        let other = shares_of(&mut parties[1], &[&square], Some(&["b", "c", "d"]))?;
         shares = vec![last, other];
         assert!(refusal(session.opened(&[&square], &shares)).contains("by b, c, d"));
     }
@@ -353,7 +364,7 @@ fn sets_of_parties_that_open_nothing_are_refused() -> Result<()> {
         (Some(&["a", "b", "x"]), "\"x\""),
         (Some(&["b", "c", "d"]), "none of them is \"a\""),
     ] {
-        let text = refusal(parties[0].open(&[&x], among));
+        let text = refusal(shares_of(&mut parties[0], &[&x], among));
         assert!(text.contains(found), "{text}");
     }
     assert_eq!(parties[0].results_left(), 8);
@@ -363,7 +374,7 @@ fn sets_of_parties_that_open_nothing_are_refused() -> Result<()> {
     let all = self::session(&KeyRequest::default(), 1);
     let (mut parties, keys) = joint(&all)?;
     let x = encrypted(&all, &keys, &[1])?;
-    assert!(refusal(parties[0].open(&[&x], Some(&["north", "south"]))).contains("all of them"));
+    assert!(refusal(shares_of(&mut parties[0], &[&x], Some(&["north", "south"]))).contains("all of them"));
     Ok(())
 }
 
@@ -395,10 +406,44 @@ fn promises_that_are_cut_short_and_keys_that_are_none_name_their_party() -> Resu
         promises[1] = of_b(whole[..length].to_vec(), Round::Promise);
         let refused = party.next(&promises).and_then(|_| party.next(&rounds[3])).and_then(|_| {
             let x = encrypted(&session, &party.transcript().keys()?, &[1])?;
-            party.open(&[&x], Some(&["a", "b", "c"]))
+            shares_of(&mut party, &[&x], Some(&["a", "b", "c"]))
         });
         let text = refusal(refused);
         assert!(text.contains("\"b\""), "{length} of {} bytes: {text}", whole.len());
+    }
+    Ok(())
+}
+
+#[test]
+fn requests_hold_all_that_shares_depend_on() -> Result<()> {
+    let session = session(&KeyRequest::default(), 1);
+    let (mut parties, keys) = joint(&session)?;
+    let x: Vec<Ciphertext> = (0..2).map(|value| encrypted(&session, &keys, &[value])).collect::<Result<_>>()?;
+    let asked = Request::new(&session, &[&x[0], &x[1]])?;
+    let bytes = asked.to_bytes(&session);
+    let whole: usize = x.iter().map(|x| x.to_bytes(session.context(), Form::Packed).len()).sum();
+    assert!(bytes.len() < whole * 52 / 100, "{} of {whole} bytes", bytes.len());
+    let again = Request::from_bytes(&session, &bytes)?;
+    assert_eq!((again.to_bytes(&session), again.digest(&session)), (bytes.clone(), asked.digest(&session)));
+    let shares = parties.iter_mut().map(|party| party.open(&again, None)).collect::<Result<Vec<_>>>()?;
+    assert_eq!(shares[1], parties[1].open(&asked, None)?);
+    let opened = session.opened(&[&x[0], &x[1]], &shares)?;
+    assert_eq!(Encoder::new(session.context()).decode(&opened[1])?[0], 1);
+
+    // One that asks for something else under the same name is another result, and nobody takes its shares for those of the first.
+    let [mut first, second] = [&x[0], &x[1]]
+        .map(|x| Parcel::<JointRequest>::from_bytes(&(), &Request::new(&session, &[x])?.to_bytes(&session)));
+    let (first, second) = (first.as_mut().expect("a request"), second?);
+    first.items[1].clone_from(&second.items[1]);
+    let mixed = Request::from_bytes(&session, &first.to_bytes(&(), Form::Packed))?;
+    assert_eq!(parties[0].results_for(&mixed, None)?, 1);
+    let shares = parties.iter_mut().map(|party| party.open(&mixed, None)).collect::<Result<Vec<_>>>()?;
+    assert!(refusal(session.opened(&[&x[0]], &shares)).contains("of other ciphertexts"));
+
+    let other = self::session(&KeyRequest::default(), 2);
+    assert!(refusal(Request::from_bytes(&other, &bytes)).contains("load the same description"));
+    for end in (0..bytes.len()).step_by(bytes.len() / 50) {
+        assert!(Request::from_bytes(&session, &bytes[..end]).is_err(), "{end} of {} bytes", bytes.len());
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use noren_ring::poly::{Eval, Poly};
 
 use crate::ciphertext::Ciphertext;
 use crate::error::Result;
-use crate::joint::opening::{Opener, divided, share};
+use crate::joint::opening::{Opener, SecondPart, divided, share};
 use crate::joint::tests::{N, World, common, equal, phase, seed};
 use crate::joint::threshold::{add_part, dealt, drawn, hidden, shown, weighted};
 
@@ -77,7 +77,7 @@ fn shared(
     let part = weighted(&world.context, part, among, at);
     let opener = Opener { secret: &world.secrets[at], part: Some(&part), seed: &seed(at), masks: &masks };
     let session = common().derive(&format!("{among:?}"));
-    share(&world.context, &opener, (world.public.owner.key, &session), x, form)
+    share(&world.context, &opener, (world.public.owner.key, &session), &SecondPart::of(x)?, form)
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use noren_math::random::Seed;
 use noren_ring::poly::{Eval, Poly};
 use noren_rlwe::error::{Error, Result};
-use noren_rlwe::joint::opening::{Opener, divided, share};
+use noren_rlwe::joint::opening::{Opener, SecondPart, divided, share};
 use noren_rlwe::owner::KeyId;
 use noren_rlwe::security::SecretDistribution;
 
@@ -57,32 +57,36 @@ impl Opening {
     /// [`IntegerError::NoiseExhausted`] if the ciphertext has too much noise to be hidden; parameters of other parties, or in which
     /// nothing is opened.
     pub fn flood<S: Scheme>(&self, ciphertext: &Ciphertext<S>) -> Result<(u32, usize)> {
+        self.flood_of(ciphertext.parameters(), ciphertext.noise_budget(), ciphertext.limbs())
+    }
+
+    /// As [`Opening::flood`], for a ciphertext with this noise budget and limbs.
+    pub(crate) fn flood_of(&self, parameters: &Parameters, noise_budget: f64, limbs: usize) -> Result<(u32, usize)> {
         self.check()?;
-        let parameters = ciphertext.parameters();
         self.check_parameters(parameters)?;
-        let missing = self.budget(parameters.degree()) - ciphertext.noise_budget();
+        let missing = self.budget(parameters.degree()) - noise_budget;
         if missing.is_nan() || missing > 0.0 {
             return Err(IntegerError::NoiseExhausted { what: "a joint decryption", missing }.into());
         }
-        let limbs = ciphertext.limbs();
         let room = parameters.laws().log2_q(limbs) - parameters.modulus().log2();
         let bits = libm::floor(room - FLOOD_BITS - libm::log2(self.parties as f64)) as u32;
         Ok((bits, limbs_to_read(parameters, limbs, self.parties + 1)))
     }
 
-    /// The share of a party in the decryption of a ciphertext: the same one whenever it is asked for.
+    /// The share of a party in the decryption of a ciphertext with this second part and noise budget: the same one whenever it is asked
+    /// for.
     ///
     /// # Errors
-    /// As [`Opening::flood`]; ciphertexts of another secret, with more than two parts, or whose second part is zero.
-    pub(crate) fn share<S: Scheme>(
+    /// As [`Opening::flood`]; ciphertexts of another secret, or whose second part is zero.
+    pub(crate) fn share(
         &self,
         context: &Context,
         opener: &Opener<'_>,
         session: (KeyId, &Seed),
-        ciphertext: &Ciphertext<S>,
+        (part, noise_budget): (&SecondPart, f64),
     ) -> Result<Poly<Eval>> {
-        let flood = self.flood(ciphertext)?;
-        share(context.rlwe(), opener, session, ciphertext.rlwe(), flood)
+        let flood = self.flood_of(context.parameters(), noise_budget, part.poly().limbs())?;
+        share(context.rlwe(), opener, session, part, flood)
     }
 
     /// The message of a ciphertext, from the shares of all parties that open it: as many as there are, or fewer.
