@@ -268,7 +268,7 @@ impl KeyGenerator {
         let parameters = self.context.parameters();
         let most = self.shape.limbs;
         let limbs = limbs.unwrap_or(most);
-        if parameters.gadget().is_none() {
+        if !self.has_special_primes() {
             return Err(Error::parameter("p", "empty", "at least one special prime, which key switching divides by"));
         }
         if !(1..=most).contains(&limbs) {
@@ -278,6 +278,11 @@ impl KeyGenerator {
         self.check_secret(secret)?;
         self.check_security(key, secret, parameters.log_q(limbs) + parameters.log_p_of(self.shape))?;
         Ok((self.context.switching(self.shape)?, limbs))
+    }
+
+    /// Whether the parameters have special primes, which key switching divides by.
+    pub(crate) fn has_special_primes(&self) -> bool {
+        self.context.parameters().gadget().is_some()
     }
 
     pub(crate) fn check_secret(&self, secret: &SecretKey) -> Result<()> {

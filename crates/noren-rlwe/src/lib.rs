@@ -26,6 +26,7 @@
 //! | [`multiply`] | products of ciphertexts, relinearisation |
 //! | [`product`] | products of ciphertexts of integers modulo t, scaled or switched |
 //! | [`keyswitch`] | key switching, hoisting, sums of switched ciphertexts |
+//! | [`reencryption`] | [`ReencryptionKey`](reencryption::ReencryptionKey): from one secret key to another |
 //! | [`raise`] | more limbs for a ciphertext that has few left |
 //! | [`hoisting`] | sums of rotations times plaintexts, with few divisions |
 //! | [`streamed`] | sums of rotations times plaintexts that are transformed on the way |
@@ -63,6 +64,7 @@ pub mod owner;
 pub mod parameters;
 pub mod product;
 pub mod raise;
+pub mod reencryption;
 pub mod resources;
 pub mod security;
 pub mod shape;

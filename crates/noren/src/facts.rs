@@ -88,12 +88,13 @@ pub struct KeyFacts {
 type Describe = fn(&mut Reader<'_>) -> Result<Facts>;
 
 /// The facts of each kind. Headers of other kinds say what there is to say without parameters.
-const DESCRIPTIONS: [(Kind, Describe); 48] = [
+const DESCRIPTIONS: [(Kind, Describe); 50] = [
     (Kind::CKKS_PARAMETERS, |reader| parameters(reader, Ckks)),
     (Kind::CKKS_SECRET_KEY, |reader| Ok(secret(ckks::KeyFile::read(&(), reader)?, Ckks))),
     (Kind::CKKS_PUBLIC_KEY, |reader| parameters(reader, Ckks)),
     (Kind::CKKS_EVALUATION_KEYS, |reader| Ok(keys(ckks::KeyFile::skim(reader)?, Ckks))),
     (Kind::EXPANDED_CKKS_EVALUATION_KEYS, |reader| Ok(keys(ckks::KeyFile::skim(reader)?, Ckks))),
+    (Kind::CKKS_REENCRYPTION_KEY, |reader| Ok(reencryption(ckks::KeyFile::outline(reader)?, Ckks))),
     (Kind::CKKS_CIPHERTEXT, |reader| ciphertexts(reader, ckks::Ciphertext::skim)),
     (Kind::CKKS_CIPHERTEXTS, |reader| ciphertexts(reader, ckks::Ciphertext::skim)),
     (Kind::TABLE, |reader| {
@@ -107,6 +108,7 @@ const DESCRIPTIONS: [(Kind, Describe); 48] = [
     (Kind::INTEGER_PUBLIC_KEY, |reader| parameters(reader, Integers)),
     (Kind::INTEGER_EVALUATION_KEYS, |reader| Ok(keys(bfv::KeyFile::skim(reader)?, Integers))),
     (Kind::EXPANDED_INTEGER_EVALUATION_KEYS, |reader| Ok(keys(bfv::KeyFile::skim(reader)?, Integers))),
+    (Kind::INTEGER_REENCRYPTION_KEY, |reader| Ok(reencryption(bfv::KeyFile::outline(reader)?, Integers))),
     (Kind::BGV_CIPHERTEXT, |reader| ciphertexts(reader, bgv::Ciphertext::skim)),
     (Kind::BFV_CIPHERTEXT, |reader| ciphertexts(reader, bfv::Ciphertext::skim)),
     (Kind::BGV_CIPHERTEXTS, |reader| ciphertexts(reader, bgv::Ciphertext::skim)),
@@ -208,6 +210,15 @@ fn keys<C: FileContext<Parameters: Clone>, K: ToString>(
     Facts { parameters: vec![of(context.parameters().clone())], evaluation_keys, ..Facts::default() }
 }
 
+fn reencryption<C: FileContext<Parameters: Clone>>(
+    (context, outline): (C, KeyOutline),
+    of: fn(C::Parameters) -> SchemeParameters,
+) -> Facts {
+    let key = (format!("re-encryption of key {}", outline.from), outline);
+    let facts = keys((context, vec![key]), of);
+    Facts { owner: Some(outline.owner.key), ..facts }
+}
+
 /// The numbers of one ciphertext.
 type Skim = fn(&mut Reader<'_>) -> Result<CiphertextSummary>;
 
@@ -263,7 +274,7 @@ mod tests {
 
     /// The kinds without a description: parts of other objects and what needs parameters to be told of. A new kind is one of
     /// these by a decision.
-    const HEADER_SAYS_ALL: [Kind; 22] = [
+    const HEADER_SAYS_ALL: [Kind; 23] = [
         Kind::PARAMETERS,
         Kind::SECRET_KEY,
         Kind::PUBLIC_KEY,
@@ -272,6 +283,7 @@ mod tests {
         Kind::CIPHERTEXT,
         Kind::KEY_SWITCH_KEY,
         Kind::JOINT_KEY_SHARE,
+        Kind::REENCRYPTION_KEY,
         Kind::TORUS_PARAMETERS,
         Kind::TORUS_SECRET,
         Kind::TORUS_KEYS,

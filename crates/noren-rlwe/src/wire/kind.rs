@@ -84,6 +84,8 @@ kinds! {
     SWITCH_KEYS = 0x000e, "scheme switching keys", since 2;
     /// The share of a party in the keys of a joint secret.
     JOINT_KEY_SHARE = 0x000f, "share of joint keys", since 2;
+    /// A key that re-encrypts ciphertexts of one secret key for another.
+    REENCRYPTION_KEY = 0x0010, "re-encryption key", since 2;
     /// Parameters of CKKS.
     CKKS_PARAMETERS = 0x0101, "CKKS parameters", since 1;
     /// A plaintext of CKKS.
@@ -100,6 +102,8 @@ kinds! {
     CKKS_EVALUATION_KEYS = 0x0107, "evaluation keys with CKKS parameters", since 2;
     /// Evaluation keys with their CKKS parameters, as they lie in memory.
     EXPANDED_CKKS_EVALUATION_KEYS = 0x0108, "expanded evaluation keys with CKKS parameters", since 2;
+    /// A re-encryption key with its CKKS parameters.
+    CKKS_REENCRYPTION_KEY = 0x0109, "re-encryption key with CKKS parameters", since 2;
     /// An encrypted table with its layout.
     TABLE = 0x0201, "encrypted table", since 2;
     /// Parameters of bootstrapping.
@@ -134,6 +138,8 @@ kinds! {
     PREPARED_SLOT_MATRIX = 0x040c, "prepared matrix of slots", since 2;
     /// Evaluation keys with parameters of exact integers, as they lie in memory.
     EXPANDED_INTEGER_EVALUATION_KEYS = 0x040d, "expanded evaluation keys with integer parameters", since 2;
+    /// A re-encryption key with parameters of exact integers.
+    INTEGER_REENCRYPTION_KEY = 0x040e, "re-encryption key with integer parameters", since 2;
     /// A function of two integers, prepared to be looked up.
     PREPARED_LOOKUP = 0x0501, "prepared function", since 1;
     /// The keys of lookups with their parameters.

@@ -51,4 +51,5 @@ mod keys;
 mod pack;
 mod parameters;
 mod pieces;
+mod reencryption;
 mod samples;

@@ -12,6 +12,7 @@ mod owners;
 mod parameters;
 mod product;
 mod raise;
+mod reencryption;
 mod security;
 mod shapes;
 mod small;

@@ -22,6 +22,7 @@ pub(crate) mod plan;
 mod products;
 pub(crate) mod program;
 mod record;
+mod reencryption;
 mod scores;
 mod statistics;
 pub(crate) mod table;

@@ -15,6 +15,7 @@
 //! | `message` | [`Message`]: what plaintexts, ciphertexts and factors have in common |
 //! | `encryption` | [`Encryptor`], [`Decryptor`], [`Ciphertext`] |
 //! | `release` | [`Releases`]: decryptions that may be handed on |
+//! | `reencryption` | from one secret key to another |
 //! | `evaluator` | [`Evaluator`]: operations on ciphertexts, and on [`Operand`]s |
 //! | `model` | [`NoiseModel`]: circuits in clear with the error estimates of ciphertexts |
 //! | `scale` | [`Scale`]: exact scales |
@@ -43,6 +44,7 @@ pub(crate) mod requirements;
 pub(crate) mod scale;
 pub(crate) mod wire;
 
+mod reencryption;
 mod slots;
 mod tail;
 

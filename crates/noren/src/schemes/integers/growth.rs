@@ -192,6 +192,16 @@ impl<'a, S: Scheme> Growth<'a, S> {
         State { noise: a.noise.with(&self.laws().switches(1, a.limbs, a.limbs)), ..a }
     }
 
+    /// After a re-encryption, with a key that is made from two secrets.
+    ///
+    /// # Errors
+    /// [`IntegerError::NoiseExhausted`].
+    pub(super) fn reencrypted(&self, a: State) -> Result<State> {
+        let switched = self.switched(a);
+        self.check("a re-encryption", &switched.noise)?;
+        Ok(switched)
+    }
+
     /// After a relinearisation by itself.
     pub(super) fn relinearized_alone(&self, a: State) -> State {
         State { noise: a.noise.with(&self.laws().relinearizes(a.limbs, a.limbs)), ..a }

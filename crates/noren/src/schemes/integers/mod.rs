@@ -22,6 +22,7 @@
 //! | `slot_matrix` | [`SlotMatrix`]: matrices that multiply the slots of a `grid` |
 //! | `matrix_file` | files of matrices whose transformed factors are mapped |
 //! | `opening` | [`Opening`]: decryption by several parties |
+//! | `reencryption` | from one secret key to another |
 //! | `evaluator` | [`Evaluator`]: operations on ciphertexts |
 //! | `key_file` | [`KeyFile`]: keys with their parameters, for files of their own |
 //! | `error` | [`IntegerError`] |
@@ -52,6 +53,7 @@ pub(crate) mod scheme;
 pub(crate) mod slot_matrix;
 pub(crate) mod wire;
 
+mod reencryption;
 mod slots;
 
 pub use content::{Content, Encoding};
