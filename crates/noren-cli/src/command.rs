@@ -16,7 +16,7 @@ use crate::params::parse_security;
 use crate::progress;
 use crate::{
     advise, calibrate, compare, decrypt, demo, encrypt, eval, expand, function, info, inspect, keygen, machine, manual,
-    measure, params, party, passphrase, plan, prepare, retrieval, signing,
+    measure, params, party, passphrase, plan, prepare, reencrypt, rekey, retrieval, signing,
 };
 
 /// Computes on encrypted tables: keys and encryption on one side, programs on the other.
@@ -64,6 +64,8 @@ enum Verb {
     Encrypt(encrypt::Arguments),
     Eval(eval::Arguments),
     Decrypt(decrypt::Arguments),
+    Rekey(rekey::Arguments),
+    Reencrypt(reencrypt::Arguments),
     Function(function::Arguments),
     Retrieval(retrieval::Retrieval),
     Intersection(retrieval::Intersection),
@@ -245,6 +247,8 @@ impl Verb {
             Self::Encrypt(arguments) => encrypt::run(&arguments, console),
             Self::Eval(arguments) => eval::run(&arguments, console),
             Self::Decrypt(arguments) => decrypt::run(&arguments, console),
+            Self::Rekey(arguments) => rekey::run(&arguments, console),
+            Self::Reencrypt(arguments) => reencrypt::run(&arguments, console),
             Self::Function(arguments) => function::run(&arguments, console),
             Self::Retrieval(arguments) => arguments.run(console),
             Self::Intersection(arguments) => arguments.run(console),

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `command` | arguments, threads, exit codes |
 //! | `info`, `params`, `plan`, `keygen`, `expand`, `encrypt`, `eval`, `decrypt` | one verb each |
-//! | `inspect`, `passphrase`, `demo` | one verb each |
+//! | `rekey`, `reencrypt`, `inspect`, `passphrase`, `demo` | one verb each |
 //! | `manual` | manual pages, and completions for shells |
 //! | `signing` | signing keys, and the verbs that sign and verify files |
 //! | `additions` | what `keygen --add` does |
@@ -84,6 +84,8 @@ mod prepare;
 mod programs;
 mod progress;
 mod question;
+mod reencrypt;
+mod rekey;
 mod retrieval;
 mod seeds;
 mod signing;

@@ -170,6 +170,39 @@ pub(crate) const ADD_EVALUATION: Takes = Takes::new(
 /// The bootstrapping keys that are added to.
 pub(crate) const ADD_BOOTSTRAP: Takes = Takes::new("bootstrap.keys of --add", "bootstrapping keys", &BOOTSTRAP);
 
+/// The old secret key of `rekey`.
+pub(crate) const REKEY_FROM: Takes = Takes::own_secret(
+    "--from",
+    "secret key of CKKS, or of exact integers",
+    &[Kind::CKKS_SECRET_KEY, Kind::INTEGER_SECRET_KEY],
+);
+/// The new one.
+pub(crate) const REKEY_TO: Takes = REKEY_FROM.named("--to");
+/// The key of `reencrypt`.
+pub(crate) const REENCRYPT_KEY: Takes = Takes::new(
+    "--key",
+    "re-encryption key with CKKS or integer parameters",
+    &[Kind::CKKS_REENCRYPTION_KEY, Kind::INTEGER_REENCRYPTION_KEY],
+);
+/// The ciphertexts of `reencrypt`, which belong to the secret that the key leads from.
+pub(crate) const REENCRYPT_INPUT: Takes = Takes {
+    has_owner: false,
+    ..Takes::new(
+        "the input",
+        "encrypted table or ciphertexts of CKKS, BFV or BGV",
+        &[
+            Kind::TABLE,
+            Kind::CKKS_CIPHERTEXT,
+            Kind::CKKS_CIPHERTEXTS,
+            Kind::INTEGER_TABLE,
+            Kind::BFV_CIPHERTEXT,
+            Kind::BFV_CIPHERTEXTS,
+            Kind::BGV_CIPHERTEXT,
+            Kind::BGV_CIPHERTEXTS,
+        ],
+    )
+};
+
 /// The compiled function of `function`. It belongs to no secret key, and neither do its inputs say of which they are.
 pub(crate) const FUNCTION: Takes =
     Takes { has_owner: false, ..Takes::new("the function", "compiled function", &[Kind::FUNCTION]) };

@@ -23,6 +23,7 @@ mod question;
 mod races;
 mod reading;
 mod records;
+mod reencrypt;
 mod refusals;
 mod retrieval;
 mod sandbox;
