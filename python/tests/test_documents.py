@@ -243,6 +243,13 @@ noren keygen --out keys --program mean,covariance --rows 285 --columns age,bmi,b
 noren encrypt --key keys/public.key patients.csv --columns age,bmi,bp -o patients.ct
 """
 MEAN = TABLE + "noren eval mean --keys keys/eval.keys patients.ct -o mean.ct\n"
+ROTATION = """
+noren keygen --out keys --program mean --rows 285 --columns age,bmi,bp
+noren keygen --out new --program mean --rows 285 --columns age,bmi,bp
+noren encrypt --key keys/public.key patients.csv --columns age,bmi,bp -o patients.ct
+noren rekey --from keys/secret.key --to new/secret.key -o rotation.key
+mkdir stored && cp patients.ct stored
+"""
 GIVEN = {
     ("README.md", "Install"): f"ln -s {ROOT} noren\n",
     ("docs/cli.md", "Keys for what comes later"): KEYS,
@@ -251,6 +258,8 @@ GIVEN = {
     ("docs/cli.md", "`noren expand`"): KEYS,
     ("docs/cli.md", "`noren encrypt`"): KEYS,
     ("docs/cli.md", "`noren decrypt`"): MEAN,
+    ("docs/cli.md", "`noren rekey`"): KEYS + KEYS.replace("keys", "new"),
+    ("docs/cli.md", "`noren reencrypt`"): ROTATION,
     ("docs/cli.md", "`noren inspect`"): TABLE,
     # The first advice calibrates.
     ("docs/cli.md", "`noren advise`"): """
