@@ -215,6 +215,7 @@ def reals_bytes(w: Any, rng: Rng, x: Item) -> Call:
         "SecretKey": lambda: ckks.SecretKey.from_bytes(data, min_security=0),
         "PublicKey": lambda: ckks.PublicKey.from_bytes(data, min_security=0),
         "EvaluationKeys": lambda: ckks.EvaluationKeys.from_bytes(data, min_security=0),
+        "ReencryptionKey": lambda: ckks.ReencryptionKey.from_bytes(data, min_security=0),
         "Parameters": lambda: ckks.Parameters.from_bytes(data),
     }
     text = one_of(rng, *readers)
@@ -426,6 +427,7 @@ def integers_bytes(w: Any, rng: Rng, x: Item) -> Call:
         "SecretKey": lambda: bgv.SecretKey.from_bytes(data, min_security=0),
         "PublicKey": lambda: bgv.PublicKey.from_bytes(data, min_security=0),
         "EvaluationKeys": lambda: bgv.EvaluationKeys.from_bytes(data, min_security=0),
+        "ReencryptionKey": lambda: bgv.ReencryptionKey.from_bytes(data, min_security=0),
         "Parameters": lambda: bgv.Parameters.from_bytes(data),
     }
     text = one_of(rng, *readers)

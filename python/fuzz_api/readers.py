@@ -77,6 +77,12 @@ def ckks_public(w: World) -> None:
     attempt(lambda: w.good.ckks.decrypt(x, w.good.ckks_keys.secret))
 
 
+def ckks_rekey(w: World) -> None:
+    key = loaded(w, ckks.ReencryptionKey, min_security=0)
+    saved(w, key)
+    attempt(w.good.ckks.reencrypt, w.good.objects["ckks.ct"], key)
+
+
 def ckks_eval(w: World) -> None:
     keys = loaded(w, ckks.EvaluationKeys, min_security=0)
     saved(w, keys)
@@ -171,6 +177,13 @@ def int_public(w: World) -> None:
     saved(w, key)
     for ctx in (w.good.bfv, w.good.bgv):
         attempt(decrypted, partial(ctx.encrypt, [1], key), ctx, w.good.integer_keys.secret)
+
+
+def int_rekey(w: World) -> None:
+    key = loaded(w, bfv.ReencryptionKey, min_security=0)
+    saved(w, key)
+    for ctx, name in ((w.good.bfv, "bfv.ct"), (w.good.bgv, "bgv.ct")):
+        attempt(ctx.reencrypt, w.good.objects[name], key)
 
 
 def mapped(cls: Any, name: str) -> Callable[[World], None]:
@@ -450,8 +463,8 @@ def machine(w: World) -> None:
 CKKS = ("ckks.ct", "ckks.seeded", "ckks.raw")
 ARRAYS = ("tfhe.fresh", "tfhe.result", "tfhe.digits", "tfhe.table", "bool.fresh", "bool.result", "light.fresh")
 BARE = (
-    *("ckks.secret.bare", "ckks.public.bare", "ckks.eval.bare", "boot.secret.bare"),
-    *("int.secret.bare", "int.public.bare", "int.eval.bare"),
+    *("ckks.secret.bare", "ckks.public.bare", "ckks.eval.bare", "ckks.rekey.bare", "boot.secret.bare"),
+    *("int.secret.bare", "int.public.bare", "int.eval.bare", "int.rekey.bare"),
 )
 PROGRAMS = tuple(f"{scheme}.program" for scheme in COMPILED)
 MESSAGES = tuple(f"{scheme}.{way}" for scheme in COMPILED if scheme != "tfhe" for way in ("request", "reply"))
@@ -466,7 +479,7 @@ CONTAINERS = (
     *joint_readers.NAMES,
     *("ckks.params", "ckks.secret", "ckks.public", "ckks.eval", "ckks.plain", "ckks.list", "ckks.table", *CKKS),
     *("int.params", "int.secret", "int.public", "int.eval", "int.table", "lookup.keys", "lookup.matrix", "lookup.line"),
-    *("ckks.mapped", "int.mapped", "lookup.mapped"),
+    *("ckks.mapped", "int.mapped", "lookup.mapped", "ckks.rekey", "ckks.successor", "int.rekey"),
     *("slots.params", "slots.matrix", "slots.prepared", "slots.ct"),
     *("bfv.ct", "bfv.seeded", "bfv.list", "bgv.ct", "bgv.seeded", "bgv.list", "tfhe.params", "tfhe.secret"),
     *("tfhe.server", "tfhe.circuit", "tfhe.mapped", "bool.params", "bool.secret", "bool.server", "bool.mapped"),
@@ -479,8 +492,9 @@ MODEL_NAMES = tuple(f"model.{name}" for name in MODELS)
 
 PYTHON: list[Reader] = [
     Reader("ckks.Parameters", ("ckks.params",), ckks_params),
-    Reader("ckks.SecretKey", ("ckks.secret", "boot.secret"), ckks_secret),
+    Reader("ckks.SecretKey", ("ckks.secret", "ckks.successor", "boot.secret"), ckks_secret),
     Reader("ckks.PublicKey", ("ckks.public",), ckks_public),
+    Reader("ckks.ReencryptionKey", ("ckks.rekey",), ckks_rekey),
     Reader("ckks.EvaluationKeys", ("ckks.eval", "ckks.mapped"), ckks_eval),
     Reader("ckks.EvaluationKeys, check=False", ("ckks.mapped",), mapped(ckks.EvaluationKeys, "ckks.ct"), checks=False),
     Reader("pickles of keys", BARE, bare),
@@ -493,6 +507,7 @@ PYTHON: list[Reader] = [
     Reader("bgv.Ciphertext in slots", ("slots.ct",), slot_ct),
     Reader("bfv.SecretKey", ("int.secret",), int_secret),
     Reader("bfv.PublicKey", ("int.public",), int_public),
+    Reader("bfv.ReencryptionKey", ("int.rekey",), int_rekey),
     Reader("bfv.EvaluationKeys", ("int.eval", "int.mapped"), int_eval),
     Reader("bfv.EvaluationKeys, check=False", ("int.mapped",), mapped(bfv.EvaluationKeys, "bfv.ct"), checks=False),
     Reader("bfv.Ciphertext", ("bfv.ct", "bfv.seeded"), integer_ct("bfv")),
@@ -574,6 +589,11 @@ COMMANDS: list[tuple[tuple[str, ...], str]] = [
     (("ckks.table",), "decrypt --key @ckks.secret --release 2 {} -o >.csv"),
     (("int.table",), "decrypt --key @int.secret {} -o >.csv"),
     (("tfhe.table", "tfhe.result", "tfhe.fresh"), "decrypt --key @tfhe.secret {} -o >.csv"),
+    (("ckks.secret",), "rekey --from {} --to @ckks.successor -o >.key"),
+    (("ckks.rekey",), "reencrypt --key {} @ckks.table -o >.ct"),
+    (("int.rekey",), "reencrypt --key {} @bfv.list -o >.ct"),
+    (("ckks.table", "ckks.list", *CKKS), "reencrypt --key @ckks.rekey {} -o >.ct"),
+    (("bfv.ct", "bfv.list", "bgv.ct", "bgv.list", "int.table"), "reencrypt --key @int.rekey {} -o >.ct"),
     (("machine.json",), "advise inner-product --count 4 --real 10 --machine {}"),
     (("ckks.secret",), "decrypt --key {} @ckks.table -o >.csv"),
     (("int.secret",), "decrypt --key {} @int.table -o >.csv"),

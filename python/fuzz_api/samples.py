@@ -123,7 +123,10 @@ class Samples:
         self._put("ckks.secret", keys.secret)
         self._put("ckks.public", keys.public)
         self._put("ckks.eval", keys.evaluation)
-        self._bare("ckks.secret", "ckks.public", "ckks.eval")
+        self.successor = bytes(byte ^ 1 for byte in self.seed)
+        new = self._put("ckks.successor", ctx.keygen(seed=self.successor).secret)
+        self._put("ckks.rekey", ctx.reencryption_key(keys.secret, new, seed=self.seed))
+        self._bare("ckks.secret", "ckks.public", "ckks.eval", "ckks.rekey")
         keys.evaluation.save(self.path("ckks.mapped"), expanded=True)
         self._found("ckks.mapped")
         self._put("ckks.plain", ctx.encode([1.0, 2.0], slots=4))
@@ -159,7 +162,9 @@ class Samples:
         self._put("int.eval", keys.evaluation)
         keys.evaluation.save(self.path("int.mapped"), expanded=True)
         self._found("int.mapped")
-        self._bare("int.secret", "int.public", "int.eval")
+        new = self.bfv.keygen(seed=self.successor).secret
+        self._put("int.rekey", self.bfv.reencryption_key(keys.secret, new, seed=self.seed))
+        self._bare("int.secret", "int.public", "int.eval", "int.rekey")
         for name, ctx in (("bfv", self.bfv), ("bgv", self.bgv)):
             x = self._put(f"{name}.ct", ctx.encrypt([1, 2, 3], keys.public, seed=self.seed))
             self._put(f"{name}.seeded", ctx.encrypt([1, 2, 3], keys.secret, seed=self.seed))

@@ -26,6 +26,7 @@ from noren._noren.ckks import (
     Parameters,
     Plaintext,
     PublicKey,
+    ReencryptionKey,
     Releases,
     SecretKey,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "Parameters",
     "Plaintext",
     "PublicKey",
+    "ReencryptionKey",
     "Releases",
     "SecretKey",
     "rotations_of_matrix",

@@ -168,6 +168,21 @@ impl<T> Filed<T> {
         })
     }
 
+    /// What a function of all of them makes.
+    pub(crate) fn changed(
+        self,
+        py: Python<'_>,
+        change: impl FnOnce(&[T]) -> Result<Vec<T>> + Send,
+    ) -> PyResult<Self>
+    where
+        T: Send,
+    {
+        detached(py, || match self {
+            Self::One(one) => change(&[one]).map(|mut all| Self::One(all.remove(0))),
+            Self::Several(all) => change(&all).map(Self::Several),
+        })
+    }
+
     /// The object of Python: a ciphertext or a list.
     pub(crate) fn wrap<'py, P: IntoPyObject<'py>>(
         self,

@@ -105,7 +105,7 @@ mod module {
         #[pymodule_export]
         use crate::ckks::classes::{PyCiphertext, PyContext, PyEvaluator, PyPlaintext};
         #[pymodule_export]
-        use crate::ckks::keys::{PyEvaluationKeys, PyKeys, PyPublicKey, PySecretKey};
+        use crate::ckks::keys::{PyEvaluationKeys, PyKeys, PyPublicKey, PyReencryptionKey, PySecretKey};
         #[pymodule_export]
         use crate::ckks::parameters::PyParameters;
         #[pymodule_export]
@@ -116,7 +116,9 @@ mod module {
     #[pymodule]
     mod integers {
         #[pymodule_export]
-        use crate::integers::keys::{PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerPublicKey, PyIntegerSecretKey};
+        use crate::integers::keys::{
+            PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerPublicKey, PyIntegerReencryptionKey, PyIntegerSecretKey,
+        };
         #[pymodule_export]
         use crate::integers::parameters::PyIntegerParameters;
         #[pymodule_export]
@@ -237,16 +239,20 @@ mod module {
         crate::key_classes::CLASSES.get_or_init(|| {
             use std::marker::PhantomData;
 
-            use crate::ckks::keys::{PyEvaluationKeys, PyPublicKey, PySecretKey};
-            use crate::integers::keys::{PyIntegerEvaluationKeys, PyIntegerPublicKey, PyIntegerSecretKey};
+            use crate::ckks::keys::{PyEvaluationKeys, PyPublicKey, PyReencryptionKey, PySecretKey};
+            use crate::integers::keys::{
+                PyIntegerEvaluationKeys, PyIntegerPublicKey, PyIntegerReencryptionKey, PyIntegerSecretKey,
+            };
             use crate::tfhe::keys::{PyTfheCircuitKeys, PyTfheLightKeys, PyTfheSecretKey, PyTfheServerKeys};
             [
                 &PhantomData::<PySecretKey>,
                 &PhantomData::<PyPublicKey>,
                 &PhantomData::<PyEvaluationKeys>,
+                &PhantomData::<PyReencryptionKey>,
                 &PhantomData::<PyIntegerSecretKey>,
                 &PhantomData::<PyIntegerPublicKey>,
                 &PhantomData::<PyIntegerEvaluationKeys>,
+                &PhantomData::<PyIntegerReencryptionKey>,
                 &PhantomData::<PyTfheSecretKey>,
                 &PhantomData::<PyTfheServerKeys>,
                 &PhantomData::<PyTfheLightKeys>,

@@ -18,7 +18,7 @@ use pyo3::types::PyList;
 use crate::admission::warn;
 use crate::array::{Numbers, Row, ask_for, detached, no_table};
 use crate::ckks::classes::{PyCiphertext, PyContext, PyEvaluator, PyPlaintext};
-use crate::ckks::keys::{EncryptionKey, PyEvaluationKeys, PyKeys, PySecretKey};
+use crate::ckks::keys::{EncryptionKey, PyEvaluationKeys, PyKeys, PyReencryptionKey, PySecretKey};
 use crate::ckks::level::Level;
 use crate::ckks::parameters::PyParameters;
 use crate::ckks::release::PyReleases;
@@ -26,6 +26,7 @@ use crate::display::table;
 use crate::errors::raise;
 use crate::explain;
 use crate::files::Filed;
+use crate::key_classes::KeyClass;
 use crate::pickle::{ContextPickle, Shared, Threading, shared_context};
 use crate::seeds::seed_of;
 use crate::vectors::{head, no_values, stacked};
@@ -136,6 +137,41 @@ impl PyContext {
     ) -> PyResult<Py<PyEvaluationKeys>> {
         let request = key_request(rotations, conjugation, relinearization, level, rotations_at);
         PyEvaluationKeys::generate(py, &self.0, secret, &request, seed, progress)
+    }
+
+    /// Makes the key that re-encrypts ciphertexts of an old secret key for a new one of the same parameters (key rotation).
+    ///
+    /// Once everything is re-encrypted, the old secret can be destroyed. Whoever has the key and the new secret has the old one too.
+    ///
+    /// seed: 32 secret bytes from which the key follows; None draws them from the operating system.
+    ///
+    /// Raises ParameterMismatchError for secrets of other parameters, Error without special primes, and if both are one.
+    #[pyo3(signature = (old, new, *, seed = None))]
+    fn reencryption_key(
+        &self,
+        py: Python<'_>,
+        old: &PySecretKey,
+        new: &PySecretKey,
+        seed: Option<&[u8]>,
+    ) -> PyResult<Py<PyReencryptionKey>> {
+        let (seed, old, new) = (seed_of(seed)?, old.0.key(), new.0.key());
+        let key = detached(py, || self.0.reencryption_key(old, new, seed))?;
+        PyReencryptionKey::new(py, &self.0, key)
+    }
+
+    /// A ciphertext, or a list of them, under the new secret of a re-encryption key; its error grows as by a rotation.
+    ///
+    /// Raises Error for a ciphertext of another secret, and for a product that was not relinearised, ParameterMismatchError for
+    /// other parameters.
+    fn reencrypt<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+        key: &PyReencryptionKey,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let held = Filed::of(x, |x| Ok(x.cast::<PyCiphertext>()?.get().inner.clone()))?;
+        let changed = held.changed(py, |all| self.0.reencrypt_many(all, key.0.key()))?;
+        changed.wrap(py, |inner| PyCiphertext::new(&self.0, inner, None))
     }
 
     /// The number of steps in which ``Evaluator.sum`` of ``count`` slots is fastest at a level, None for the highest, with

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use noren::ckks::{Context, Encryptor, KeyFile, KeyRequest};
 use noren::error::Result;
-use noren::{EvaluationKeys, PublicKey, SecretKey, Seed};
+use noren::{EvaluationKeys, PublicKey, ReencryptionKey, SecretKey, Seed};
 use pyo3::prelude::*;
 
 use crate::array::detached;
@@ -39,6 +39,12 @@ pub(crate) struct PyPublicKey(pub(crate) Arc<HeldKey<KeyFile<PublicKey>>>);
 #[pyclass(frozen, extends = PyEvaluation, name = "EvaluationKeys", module = "noren.ckks")]
 pub(crate) struct PyEvaluationKeys(pub(crate) Arc<HeldKey<KeyFile<EvaluationKeys>>>);
 
+/// Re-encrypts ciphertexts of one secret key for another; made by ``Context.reencryption_key``. Can be pickled.
+///
+/// It decrypts nothing by itself, but whoever has it and the new secret key has the old one too. ``owner`` is the new one.
+#[pyclass(frozen, extends = PyKey, name = "ReencryptionKey", module = "noren.ckks")]
+pub(crate) struct PyReencryptionKey(pub(crate) Arc<HeldKey<KeyFile<ReencryptionKey>>>);
+
 impl KeyClass for PySecretKey {
     type File = KeyFile<SecretKey>;
 
@@ -60,6 +66,14 @@ impl KeyClass for PyEvaluationKeys {
 
     fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<HeldKey<Self::File>>) -> PyClassInitializer<Self> {
         key.add_subclass(PyEvaluation).add_subclass(Self(held))
+    }
+}
+
+impl KeyClass for PyReencryptionKey {
+    type File = KeyFile<ReencryptionKey>;
+
+    fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<HeldKey<Self::File>>) -> PyClassInitializer<Self> {
+        key.add_subclass(Self(held))
     }
 }
 
@@ -134,6 +148,21 @@ impl PyEvaluationKeys {
     /// Raises ParameterMismatchError for keys of other parameters, Error for those of another secret.
     fn __or__(&self, py: Python<'_>, other: &Self) -> PyResult<Py<Self>> {
         Self::new(py, &self.0.context, key_sets::merged(self.0.key(), other.0.key())?)
+    }
+}
+
+#[pymethods]
+impl PyReencryptionKey {
+    /// The context that it belongs to.
+    #[getter]
+    fn context(&self) -> PyContext {
+        PyContext(self.0.context.clone())
+    }
+
+    /// The identity of the secret key whose ciphertexts it takes, in hexadecimal.
+    #[getter]
+    fn source(&self) -> String {
+        self.0.key().from().to_hex()
     }
 }
 

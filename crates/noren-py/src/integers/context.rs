@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 
 use crate::admission;
-use crate::array::{ask_for, detached_by, no_table};
+use crate::array::{ask_for, detached, detached_by, no_table};
 use crate::display::table;
 use crate::errors::{raise, raise_of_integers};
 use crate::explain;
@@ -21,7 +21,9 @@ use crate::exponent;
 use crate::files::Filed;
 use crate::integers::classes::{PyEncrypted, PyIntegerContext, PyIntegerEvaluator};
 use crate::integers::either::{AnyCiphertext, Either, each, other_class};
-use crate::integers::keys::{IntegerEncryptionKey, PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerSecretKey};
+use crate::integers::keys::{
+    IntegerEncryptionKey, PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerReencryptionKey, PyIntegerSecretKey,
+};
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::{Layout, WholeNumbers, check_parameters, check_read, read};
 use crate::integers::schemes::PyBgvContext;
@@ -167,6 +169,47 @@ impl PyIntegerContext {
         let hear = |done, of| heard.call(done, of);
         let keys = heard.watch(py, || self.shared().evaluation_keys(secret, seed, &request, Some(&hear)))?;
         PyIntegerEvaluationKeys::new(py, self.shared(), keys)
+    }
+
+    /// Makes the key that re-encrypts ciphertexts of an old secret key for a new one of the same parameters (key rotation).
+    ///
+    /// Once everything is re-encrypted, the old secret can be destroyed. Whoever has the key and the new secret has the old one too.
+    ///
+    /// seed: 32 secret bytes from which the key follows; None draws them from the operating system.
+    ///
+    /// Raises ParameterMismatchError for secrets of other parameters, Error without special primes, and if both are one.
+    #[pyo3(signature = (old, new, *, seed = None))]
+    fn reencryption_key(
+        &self,
+        py: Python<'_>,
+        old: &PyIntegerSecretKey,
+        new: &PyIntegerSecretKey,
+        seed: Option<&[u8]>,
+    ) -> PyResult<Py<PyIntegerReencryptionKey>> {
+        let (seed, old, new) = (seed_of(seed)?, old.0.key(), new.0.key());
+        let key = detached(py, || self.shared().reencryption_key(old, new, seed))?;
+        PyIntegerReencryptionKey::new(py, self.shared(), key)
+    }
+
+    /// A ciphertext, or a list of them, under the new secret of a re-encryption key; its noise grows as by a rotation.
+    ///
+    /// Raises Error for a ciphertext of another secret, and for a product that was not relinearised, ParameterMismatchError for
+    /// other parameters.
+    fn reencrypt<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+        key: &PyIntegerReencryptionKey,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let key = key.0.key();
+        match &self.0 {
+            Either::Bgv(context) => Filed::of(x, |x| x.cast::<PyEncrypted>()?.get().bgv().cloned())?
+                .changed(py, |all| context.reencrypt_many(all, key))?
+                .wrap(py, |x| self.encrypted(Either::Bgv(x))),
+            Either::Bfv(context) => Filed::of(x, |x| x.cast::<PyEncrypted>()?.get().bfv().cloned())?
+                .changed(py, |all| context.reencrypt_many(all, key))?
+                .wrap(py, |x| self.encrypted(Either::Bfv(x))),
+        }
     }
 
     /// The exponents of the automorphisms with which ``Evaluator.rotate_along`` rotates slots by these steps, a

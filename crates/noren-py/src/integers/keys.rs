@@ -6,7 +6,7 @@ use std::sync::Arc;
 use noren::bgv::{Context, KeyFile, Keys};
 use noren::error::Result;
 use noren::schemes::integers::{Encryptor, Scheme};
-use noren::{EvaluationKeys, PublicKey, SecretKey, Seed};
+use noren::{EvaluationKeys, PublicKey, ReencryptionKey, SecretKey, Seed};
 use pyo3::prelude::*;
 
 use crate::array::detached;
@@ -39,6 +39,12 @@ pub(crate) struct PyIntegerPublicKey(pub(crate) Arc<HeldKey<KeyFile<PublicKey>>>
 #[pyclass(frozen, extends = PyEvaluation, name = "EvaluationKeys", module = "noren.bgv")]
 pub(crate) struct PyIntegerEvaluationKeys(pub(crate) Arc<HeldKey<KeyFile<EvaluationKeys>>>);
 
+/// Re-encrypts ciphertexts of one secret key for another; made by ``Context.reencryption_key``. Can be pickled.
+///
+/// It decrypts nothing by itself, but whoever has it and the new secret key has the old one too. ``owner`` is the new one.
+#[pyclass(frozen, extends = PyKey, name = "ReencryptionKey", module = "noren.bgv")]
+pub(crate) struct PyIntegerReencryptionKey(pub(crate) Arc<HeldKey<KeyFile<ReencryptionKey>>>);
+
 impl KeyClass for PyIntegerSecretKey {
     type File = KeyFile<SecretKey>;
 
@@ -60,6 +66,14 @@ impl KeyClass for PyIntegerEvaluationKeys {
 
     fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<HeldKey<Self::File>>) -> PyClassInitializer<Self> {
         key.add_subclass(PyEvaluation).add_subclass(Self(held))
+    }
+}
+
+impl KeyClass for PyIntegerReencryptionKey {
+    type File = KeyFile<ReencryptionKey>;
+
+    fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<HeldKey<Self::File>>) -> PyClassInitializer<Self> {
+        key.add_subclass(Self(held))
     }
 }
 
@@ -145,6 +159,27 @@ impl PyIntegerEvaluationKeys {
     /// Raises ParameterMismatchError for keys of other parameters, Error for those of another secret.
     fn __or__(&self, py: Python<'_>, other: &Self) -> PyResult<Py<Self>> {
         Self::new(py, &self.0.context, key_sets::merged(self.0.key(), other.0.key())?)
+    }
+}
+
+#[pymethods]
+impl PyIntegerReencryptionKey {
+    /// The context that it belongs to, for BFV.
+    #[getter]
+    fn bfv_context(&self) -> PyIntegerContext {
+        PyIntegerContext(Either::Bfv(self.0.context.clone()))
+    }
+
+    /// The context that it belongs to, for BGV.
+    #[getter]
+    fn bgv_context(&self) -> PyIntegerContext {
+        PyIntegerContext(Either::Bgv(self.0.context.clone()))
+    }
+
+    /// The identity of the secret key whose ciphertexts it takes, in hexadecimal.
+    #[getter]
+    fn source(&self) -> String {
+        self.0.key().from().to_hex()
     }
 }
 
