@@ -405,6 +405,9 @@ fn write_key_files() -> Result<()> {
         let request = ckks::KeyRequest { rotations, ..ckks::KeyRequest::default() };
         let keys = context.generate_keys(Seed::from_bytes([4; 32]), &request)?;
         let evaluation = (*keys.evaluation).clone();
+        let new = context.generate_keys(Seed::from_bytes([8; 32]), &ckks::KeyRequest::default())?.secret;
+        let rotation = context.reencryption_key(&keys.secret, &new, Seed::from_bytes([9; 32]))?;
+        write("ckks_reencryption_key", name, &(), &ckks::KeyFile { context: context.clone(), key: rotation })?;
         write("ckks_secret_key", name, &(), &ckks::KeyFile { context: context.clone(), key: keys.secret })?;
         write("ckks_public_key", name, &(), &ckks::KeyFile { context: context.clone(), key: keys.public })?;
         let evaluation = ckks::KeyFile { context: context.clone(), key: evaluation };
