@@ -5,11 +5,11 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, value_parser};
 use noren::programs::{EncryptedTable, IntegerTable};
 use noren::schemes::integers::{self, Scheme};
 use noren::wire::{FileContext, FileKey, Kind, Object};
-use noren::{KeyId, ReencryptionKey, bfv, bgv, ckks};
+use noren::{Cover, KeyId, ReencryptionKey, Seed, bfv, bgv, ckks};
 use serde::Serialize;
 
 use crate::console::Console;
@@ -22,6 +22,7 @@ use crate::jobs::of_kind;
 use crate::output_set::OutputSet;
 use crate::outputs::{Content, Force, Output, size};
 use crate::progress;
+use crate::seeds::random;
 use crate::streams::names_standard_input;
 use crate::takes;
 
@@ -29,12 +30,14 @@ use crate::takes;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Of a directory, all files are re-encrypted, one after another, into the directory -o under the same names: all of \
-        them appear there, or none. Signatures beside them (.minisig) are of the old files, and are not copied; what else is no \
+        them appear there, or none. With a key for another owner, noise is added that hides all but the messages, unless \
+        --no-flood, which tables of real numbers need. Signatures beside them (.minisig) are of the old files, and are not copied; what else is no \
         ciphertext of the key is refused before any work.\n\n\
         Examples:\n  \
         noren reencrypt --key rotation.key patients.ct -o patients-new.ct\n  \
         noren reencrypt --key rotation.key stored -o rotated\n  \
-        noren reencrypt --key rotation.key stored -o stored --force"
+        noren reencrypt --key rotation.key stored -o stored --force\n  \
+        noren reencrypt --key handover.key counts.ct -o counts-theirs.ct --results 1000"
 )]
 pub(crate) struct Arguments {
     /// The re-encryption key, which noren rekey makes
@@ -46,6 +49,15 @@ pub(crate) struct Arguments {
     /// The file for what is re-encrypted, - for standard output; of a directory, and of several inputs, the directory
     #[arg(short, long, value_name = "FILE|DIR")]
     output: PathBuf,
+    /// With a key for another owner: how many ciphertexts that owner ever gets, these among them [default: 65536]
+    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=1 << 40))]
+    results: Option<u64>,
+    /// Bits of the statistical distance between what the owner sees of all of them and what follows from the messages [default: 64]
+    #[arg(long, value_name = "BITS", value_parser = value_parser!(u32).range(40..=128))]
+    distance: Option<u32>,
+    /// Let the owner see the noise of ciphertexts, which depends on the secret key and on what was computed
+    #[arg(long, conflicts_with_all = ["results", "distance"])]
+    no_flood: bool,
     #[command(flatten)]
     force: Force,
 }
@@ -83,16 +95,28 @@ enum Outputs {
     Together { names: Vec<(String, PathBuf)>, set: OutputSet },
 }
 
+/// A re-encryption key with what it takes.
+struct With<'a, C> {
+    context: &'a C,
+    key: &'a ReencryptionKey,
+    /// For another owner.
+    cover: Option<(Cover, Seed)>,
+}
+
 /// Ciphertexts in a file of their own.
 trait Stored: Object + Sized {
     fn reencrypted(&self, context: &Self::Context, key: &ReencryptionKey) -> noren::Result<Self>;
+
+    /// For another owner.
+    fn covered(&self, context: &Self::Context, key: &ReencryptionKey, cover: Cover, seed: &Seed)
+    -> noren::Result<Self>;
 
     /// How many ciphertexts there are.
     fn count(&self) -> usize;
 }
 
-/// Re-encrypts a file of one kind with a key of a scheme; gives its ciphertexts and its bytes.
-type Convert<C> = fn((&C, &ReencryptionKey), &Path, &Place<'_>, &Console) -> Result<(usize, u64), Failure>;
+/// Re-encrypts a file of one kind with a key of a scheme, after those of so many ciphertexts; gives its ciphertexts and its bytes.
+type Convert<C> = fn(&With<'_, C>, &Path, &Place<'_>, usize, &Console) -> Result<(usize, u64), Failure>;
 
 /// Re-encrypts with a key of a scheme.
 type Run = fn(&Arguments, Outputs, &Console) -> Result<(), Failure>;
@@ -187,12 +211,12 @@ where
     ReencryptionKey: FileKey<C>,
 {
     let key = files::read_key::<C, ReencryptionKey>(&arguments.key, &takes::REENCRYPT_KEY, console)?;
-    let with = (&key.context, &key.key);
+    let with = With { context: &key.context, key: &key.key, cover: cover(arguments, &key.key)? };
     let (files, (ciphertexts, bytes)) = match &outputs {
         Outputs::Alone(output) => {
             let convert = converter(kinds, &arguments.inputs[0])?;
             let _shown = progress::spinner(format!("re-encrypting {}", arguments.inputs[0].display()));
-            (1, convert(with, &arguments.inputs[0], &Place::Alone(output), console)?)
+            (1, convert(&with, &arguments.inputs[0], &Place::Alone(output), 0, console)?)
         }
         Outputs::Together { names, set } => {
             // All are looked at before the first is read.
@@ -202,7 +226,7 @@ where
             let (mut sums, mut done) = ((0, 0), 0);
             for (((name, path), convert), size) in names.iter().zip(converters).zip(sizes) {
                 shown.say(&format!("re-encrypting {}", path.display()));
-                let (ciphertexts, bytes) = convert(with, path, &Place::Together(set, name), console)?;
+                let (ciphertexts, bytes) = convert(&with, path, &Place::Together(set, name), sums.0, console)?;
                 sums = (sums.0 + ciphertexts, sums.1 + bytes);
                 done += size;
                 shown.set(done as usize, total as usize);
@@ -229,6 +253,41 @@ impl Outputs {
     }
 }
 
+/// How ciphertexts for another owner are covered; nothing for a key of one owner.
+fn cover(arguments: &Arguments, key: &ReencryptionKey) -> Result<Option<(Cover, Seed)>, Failure> {
+    let &Arguments { results, distance, no_flood, .. } = arguments;
+    if !key.is_for_another_owner() {
+        let given = [("--results", results.is_some()), ("--distance", distance.is_some()), ("--no-flood", no_flood)];
+        return match given.into_iter().find(|(_, given)| *given) {
+            None => Ok(None),
+            Some((what, _)) => {
+                let (found, needed) =
+                    ("a key of one owner", "a key for another owner: what stays with its owner is not covered");
+                Err(Failure::Unsuitable { what, found: found.to_owned(), needed: needed.to_owned() })
+            }
+        };
+    }
+    let cover = match (Cover::default(), no_flood) {
+        (Cover::Flood { results: usual_results, distance: usual_distance }, false) => {
+            Cover::Flood { results: results.unwrap_or(usual_results), distance: distance.unwrap_or(usual_distance) }
+        }
+        _ => Cover::NoFlood,
+    };
+    Ok(Some((cover, random()?)))
+}
+
+/// Refuses more ciphertexts than floods are wide for.
+fn check_results(cover: Cover, found: usize) -> Result<(), Failure> {
+    match cover {
+        Cover::Flood { results, .. } if found as u64 > results => {
+            let (found, needed) =
+                (format!("{results}, and {found} ciphertexts or more"), "as many as ever go to the owner");
+            Err(Failure::Unsuitable { what: "--results", found, needed: needed.to_owned() })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// What re-encrypts a file, by its first bytes; standard input holds a table.
 fn converter<C>(kinds: &[(Kind, Convert<C>)], path: &Path) -> Result<Convert<C>, Failure> {
     let kind = if names_standard_input(path) { kinds[0].0 } else { header_kind(path)? };
@@ -241,13 +300,23 @@ fn converter<C>(kinds: &[(Kind, Convert<C>)], path: &Path) -> Result<Convert<C>,
 }
 
 fn convert<O: Stored>(
-    (context, key): (&O::Context, &ReencryptionKey),
+    with: &With<'_, O::Context>,
     input: &Path,
     place: &Place<'_>,
+    before: usize,
     console: &Console,
 ) -> Result<(usize, u64), Failure> {
+    let &With { context, key, ref cover } = with;
     let stored: O = files::read(context, input, &takes::REENCRYPT_INPUT, console)?;
-    let made = stored.reencrypted(context, key).map_err(Failure::file(input))?;
+    let made = match cover {
+        None => stored.reencrypted(context, key),
+        Some((cover, seed)) => {
+            check_results(*cover, before + stored.count())?;
+            // No two ciphertexts of a run have the same seed.
+            stored.covered(context, key, *cover, &seed.derive(&before.to_string()))
+        }
+    };
+    let made = made.map_err(Failure::file(input))?;
     drop(stored);
     Ok((made.count(), place.write(context, &made)?))
 }
@@ -255,6 +324,16 @@ fn convert<O: Stored>(
 impl Stored for EncryptedTable<ckks::Ciphertext> {
     fn reencrypted(&self, context: &ckks::Context, key: &ReencryptionKey) -> noren::Result<Self> {
         self.reencrypt(context, key)
+    }
+
+    fn covered(
+        &self,
+        context: &ckks::Context,
+        key: &ReencryptionKey,
+        cover: Cover,
+        seed: &Seed,
+    ) -> noren::Result<Self> {
+        self.reencrypt_for(context, key, cover, seed)
     }
 
     fn count(&self) -> usize {
@@ -267,6 +346,16 @@ impl Stored for ckks::Ciphertext {
         context.reencrypt(self, key)
     }
 
+    fn covered(
+        &self,
+        context: &ckks::Context,
+        key: &ReencryptionKey,
+        cover: Cover,
+        seed: &Seed,
+    ) -> noren::Result<Self> {
+        context.reencrypt_for(self, key, cover, seed)
+    }
+
     fn count(&self) -> usize {
         1
     }
@@ -275,6 +364,16 @@ impl Stored for ckks::Ciphertext {
 impl Stored for ckks::Ciphertexts {
     fn reencrypted(&self, context: &ckks::Context, key: &ReencryptionKey) -> noren::Result<Self> {
         context.reencrypt_many(&self.0, key).map(Self)
+    }
+
+    fn covered(
+        &self,
+        context: &ckks::Context,
+        key: &ReencryptionKey,
+        cover: Cover,
+        seed: &Seed,
+    ) -> noren::Result<Self> {
+        context.reencrypt_many_for(&self.0, key, cover, seed).map(Self)
     }
 
     fn count(&self) -> usize {
@@ -287,6 +386,10 @@ impl Stored for IntegerTable {
         self.reencrypt(context, key)
     }
 
+    fn covered(&self, context: &bfv::Context, key: &ReencryptionKey, cover: Cover, seed: &Seed) -> noren::Result<Self> {
+        self.reencrypt_for(context, key, cover, seed)
+    }
+
     fn count(&self) -> usize {
         self.ciphertexts().len()
     }
@@ -297,6 +400,10 @@ impl<S: Scheme> Stored for integers::Ciphertext<S> {
         context.reencrypt(self, key)
     }
 
+    fn covered(&self, context: &bfv::Context, key: &ReencryptionKey, cover: Cover, seed: &Seed) -> noren::Result<Self> {
+        context.reencrypt_for(self, key, cover, seed)
+    }
+
     fn count(&self) -> usize {
         1
     }
@@ -305,6 +412,10 @@ impl<S: Scheme> Stored for integers::Ciphertext<S> {
 impl<S: Scheme> Stored for integers::Ciphertexts<S> {
     fn reencrypted(&self, context: &bfv::Context, key: &ReencryptionKey) -> noren::Result<Self> {
         context.reencrypt_many(&self.0, key).map(Self)
+    }
+
+    fn covered(&self, context: &bfv::Context, key: &ReencryptionKey, cover: Cover, seed: &Seed) -> noren::Result<Self> {
+        context.reencrypt_many_for(&self.0, key, cover, seed).map(Self)
     }
 
     fn count(&self) -> usize {

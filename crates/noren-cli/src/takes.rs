@@ -178,6 +178,17 @@ pub(crate) const REKEY_FROM: Takes = Takes::own_secret(
 );
 /// The new one.
 pub(crate) const REKEY_TO: Takes = REKEY_FROM.named("--to");
+/// What another owner has made to receive.
+pub(crate) const REKEY_RECEIVER: Takes = Takes {
+    has_owner: false,
+    ..Takes::new(
+        "--to",
+        "public key for re-encryption with CKKS or integer parameters",
+        &[Kind::CKKS_RECEIVER_KEY, Kind::INTEGER_RECEIVER_KEY],
+    )
+};
+/// The secret key of `rekey --receive`.
+pub(crate) const REKEY_RECEIVE: Takes = REKEY_FROM.named("--receive");
 /// The key of `reencrypt`.
 pub(crate) const REENCRYPT_KEY: Takes = Takes::new(
     "--key",

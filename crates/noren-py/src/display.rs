@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use noren::tfhe::{self, CompactCircuitKeys, CompactKeys, LightKeys};
-use noren::{EvaluationKeys, PublicKey, ReencryptionKey, SecretKey};
+use noren::{EvaluationKeys, PublicKey, ReceiverKey, ReencryptionKey, SecretKey};
 use noren_rlwe::owner::KeyId;
 
 use crate::key_sets;
@@ -63,6 +63,16 @@ impl Holds for SecretKey {
 }
 
 impl Holds for PublicKey {
+    fn key_id(&self) -> KeyId {
+        self.owner().key
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes()
+    }
+}
+
+impl Holds for ReceiverKey {
     fn key_id(&self) -> KeyId {
         self.owner().key
     }

@@ -169,11 +169,7 @@ impl<T> Filed<T> {
     }
 
     /// What a function of all of them makes.
-    pub(crate) fn changed(
-        self,
-        py: Python<'_>,
-        change: impl FnOnce(&[T]) -> Result<Vec<T>> + Send,
-    ) -> PyResult<Self>
+    pub(crate) fn changed(self, py: Python<'_>, change: impl FnOnce(&[T]) -> Result<Vec<T>> + Send) -> PyResult<Self>
     where
         T: Send,
     {

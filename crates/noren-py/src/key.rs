@@ -4,7 +4,7 @@ use std::path::Path;
 
 use noren::error::Result;
 use noren::wire::{Form, Limits, Object};
-use noren::{EvaluationKeys, PublicKey, ReencryptionKey, SecretKey, Security, bgv, ckks, tfhe};
+use noren::{EvaluationKeys, PublicKey, ReceiverKey, ReencryptionKey, SecretKey, Security, bgv, ckks, tfhe};
 use noren_rlwe::wire::key_file::{ExpandedFileKey, FileContext, FileKey, KeyFile};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -133,6 +133,8 @@ pub(crate) trait RlweKey<C: FileContext>: FileKey<C> + Holds + Send + Sync + 'st
 impl<C: FileContext> RlweKey<C> for SecretKey where Self: FileKey<C> {}
 
 impl<C: FileContext> RlweKey<C> for PublicKey where Self: FileKey<C> {}
+
+impl<C: FileContext> RlweKey<C> for ReceiverKey where Self: FileKey<C> {}
 
 impl<C: FileContext> RlweKey<C> for ReencryptionKey where Self: FileKey<C> {}
 

@@ -106,7 +106,7 @@ impl<C: KeyClass> Reading for PhantomData<C> {
 }
 
 /// The classes of keys, which the module names when it is loaded: they need their bases.
-pub(crate) static CLASSES: OnceLock<[&dyn Reading; 12]> = OnceLock::new();
+pub(crate) static CLASSES: OnceLock<[&dyn Reading; 14]> = OnceLock::new();
 
 fn reading(class: &Bound<'_, PyType>) -> PyResult<&'static dyn Reading> {
     let found = CLASSES.get().and_then(|classes| classes.iter().find(|each| each.is(class)));

@@ -65,6 +65,7 @@ mod parameters;
 mod pickle;
 mod programs;
 mod progress;
+mod reencryption;
 mod refusals;
 mod retrieval;
 mod rotations;
@@ -105,7 +106,7 @@ mod module {
         #[pymodule_export]
         use crate::ckks::classes::{PyCiphertext, PyContext, PyEvaluator, PyPlaintext};
         #[pymodule_export]
-        use crate::ckks::keys::{PyEvaluationKeys, PyKeys, PyPublicKey, PyReencryptionKey, PySecretKey};
+        use crate::ckks::keys::{PyEvaluationKeys, PyKeys, PyPublicKey, PyReceiverKey, PyReencryptionKey, PySecretKey};
         #[pymodule_export]
         use crate::ckks::parameters::PyParameters;
         #[pymodule_export]
@@ -117,7 +118,8 @@ mod module {
     mod integers {
         #[pymodule_export]
         use crate::integers::keys::{
-            PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerPublicKey, PyIntegerReencryptionKey, PyIntegerSecretKey,
+            PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerPublicKey, PyIntegerReceiverKey, PyIntegerReencryptionKey,
+            PyIntegerSecretKey,
         };
         #[pymodule_export]
         use crate::integers::parameters::PyIntegerParameters;
@@ -239,19 +241,22 @@ mod module {
         crate::key_classes::CLASSES.get_or_init(|| {
             use std::marker::PhantomData;
 
-            use crate::ckks::keys::{PyEvaluationKeys, PyPublicKey, PyReencryptionKey, PySecretKey};
+            use crate::ckks::keys::{PyEvaluationKeys, PyPublicKey, PyReceiverKey, PyReencryptionKey, PySecretKey};
             use crate::integers::keys::{
-                PyIntegerEvaluationKeys, PyIntegerPublicKey, PyIntegerReencryptionKey, PyIntegerSecretKey,
+                PyIntegerEvaluationKeys, PyIntegerPublicKey, PyIntegerReceiverKey, PyIntegerReencryptionKey,
+                PyIntegerSecretKey,
             };
             use crate::tfhe::keys::{PyTfheCircuitKeys, PyTfheLightKeys, PyTfheSecretKey, PyTfheServerKeys};
             [
                 &PhantomData::<PySecretKey>,
                 &PhantomData::<PyPublicKey>,
                 &PhantomData::<PyEvaluationKeys>,
+                &PhantomData::<PyReceiverKey>,
                 &PhantomData::<PyReencryptionKey>,
                 &PhantomData::<PyIntegerSecretKey>,
                 &PhantomData::<PyIntegerPublicKey>,
                 &PhantomData::<PyIntegerEvaluationKeys>,
+                &PhantomData::<PyIntegerReceiverKey>,
                 &PhantomData::<PyIntegerReencryptionKey>,
                 &PhantomData::<PyTfheSecretKey>,
                 &PhantomData::<PyTfheServerKeys>,

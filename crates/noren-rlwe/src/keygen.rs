@@ -250,7 +250,7 @@ impl KeyGenerator {
     }
 
     /// Tells the secrets apart without showing them, so that no two keys share their randomness.
-    fn binding(&self, secrets: &[&SecretKey]) -> String {
+    pub(crate) fn binding(&self, secrets: &[&SecretKey]) -> String {
         let mut hasher = blake3::Hasher::new_keyed(self.seed.as_bytes());
         for secret in secrets {
             let bytes: Zeroizing<Vec<u8>> = Zeroizing::new(secret.coefficients.iter().map(|&x| x as u8).collect());
@@ -266,6 +266,14 @@ impl KeyGenerator {
         limbs: Option<usize>,
     ) -> Result<(Arc<Switching>, usize)> {
         let parameters = self.context.parameters();
+        let (switching, limbs) = self.check_limbs_of_key(limbs)?;
+        self.check_secret(secret)?;
+        self.check_security(key, secret, parameters.log_q(limbs) + parameters.log_p_of(self.shape))?;
+        Ok((switching, limbs))
+    }
+
+    /// The converters of the shape and the limbs of a key switching key; `None` means all.
+    pub(crate) fn check_limbs_of_key(&self, limbs: Option<usize>) -> Result<(Arc<Switching>, usize)> {
         let most = self.shape.limbs;
         let limbs = limbs.unwrap_or(most);
         if !self.has_special_primes() {
@@ -275,9 +283,16 @@ impl KeyGenerator {
             let needed = format!("1 to the {most} limbs of the shape");
             return Err(Error::parameter("limbs", limbs, needed));
         }
-        self.check_secret(secret)?;
-        self.check_security(key, secret, parameters.log_q(limbs) + parameters.log_p_of(self.shape))?;
         Ok((self.context.switching(self.shape)?, limbs))
+    }
+
+    pub(crate) const fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// The seed of a purpose among those of keys.
+    pub(crate) fn own_seed(&self, label: &str) -> Seed {
+        self.seed.derive(label)
     }
 
     /// Whether the parameters have special primes, which key switching divides by.
@@ -322,10 +337,21 @@ impl Digits {
     /// The half b of digit j: `-a to + e + P g_j from`.
     pub(crate) fn hidden(&self, j: usize, e: Poly<Eval>, a: &Poly<Eval>, [from, to]: [&Poly<Eval>; 2]) -> Poly<Eval> {
         let mut b = masked(&self.ring, e, a, to);
+        self.add_multiple(j, &mut b, from);
+        b
+    }
+
+    /// `P g_j from`.
+    pub(crate) fn multiple(&self, j: usize, from: &Poly<Eval>) -> Poly<Eval> {
+        let mut multiple = self.ring.zero().into_secret();
+        self.add_multiple(j, &mut multiple, from);
+        multiple
+    }
+
+    fn add_multiple(&self, j: usize, sum: &mut Poly<Eval>, from: &Poly<Eval>) {
         let own = |(i, &p): (usize, &u64)| if self.digits[j].contains(&i) { p } else { 0 };
         let factor: Vec<u64> = self.special.iter().enumerate().map(own).collect();
-        self.ring_q.mul_scalar_add_assign(&mut b, from, &factor);
-        b
+        self.ring_q.mul_scalar_add_assign(sum, from, &factor);
     }
 }
 

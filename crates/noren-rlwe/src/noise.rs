@@ -113,6 +113,26 @@ pub fn relinearization_growth(parameters: &Parameters) -> f64 {
     }
 }
 
+/// By what the variance of the errors of a re-encryption key under a public key is larger than that of a key from two secrets:
+/// `2n/3 + (1 + |z|^2)/k` for a receiver's secret z of k parties.
+///
+/// Its errors are those of encryptions with the public key: `e r + e' + e'' z`, see [`fresh_public`].
+#[must_use]
+pub fn public_switch_growth(parameters: &Parameters) -> f64 {
+    let ratio = fresh_public(parameters) / error(parameters);
+    ratio * ratio / parties(parameters)
+}
+
+/// The noise that one switch with a re-encryption key under a public key adds: [`key_switch`] with errors that are larger by
+/// [`public_switch_growth`].
+///
+/// # Panics
+/// As [`key_switch`].
+#[must_use]
+pub fn public_key_switch(parameters: &Parameters, limbs: usize) -> f64 {
+    (public_switch_growth(parameters) * digit_variance(parameters, limbs) + rounding(parameters).powi(2)).sqrt()
+}
+
 fn parties(parameters: &Parameters) -> f64 {
     parameters.secret().parties() as f64
 }

@@ -43,6 +43,8 @@ pub enum Purpose<'a> {
     JointKeys,
     /// The floods of a party in decryptions of a joint secret.
     JointOpening,
+    /// What covers ciphertexts that are re-encrypted for another owner.
+    Reencryption,
 }
 
 impl Purpose<'_> {
@@ -74,6 +76,7 @@ impl Purpose<'_> {
             Self::Flood => "flood".into(),
             Self::JointKeys => "joint/keys".into(),
             Self::JointOpening => "joint/opening".into(),
+            Self::Reencryption => "reencryption".into(),
         }
     }
 }
@@ -143,6 +146,7 @@ mod tests {
             Purpose::Flood,
             Purpose::JointKeys,
             Purpose::JointOpening,
+            Purpose::Reencryption,
         ];
         let seed = Seed::from_bytes([1; 32]);
         let mut found = BTreeSet::from([*seed.as_bytes()]);

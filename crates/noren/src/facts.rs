@@ -88,13 +88,14 @@ pub struct KeyFacts {
 type Describe = fn(&mut Reader<'_>) -> Result<Facts>;
 
 /// The facts of each kind. Headers of other kinds say what there is to say without parameters.
-const DESCRIPTIONS: [(Kind, Describe); 50] = [
+const DESCRIPTIONS: [(Kind, Describe); 52] = [
     (Kind::CKKS_PARAMETERS, |reader| parameters(reader, Ckks)),
     (Kind::CKKS_SECRET_KEY, |reader| Ok(secret(ckks::KeyFile::read(&(), reader)?, Ckks))),
     (Kind::CKKS_PUBLIC_KEY, |reader| parameters(reader, Ckks)),
     (Kind::CKKS_EVALUATION_KEYS, |reader| Ok(keys(ckks::KeyFile::skim(reader)?, Ckks))),
     (Kind::EXPANDED_CKKS_EVALUATION_KEYS, |reader| Ok(keys(ckks::KeyFile::skim(reader)?, Ckks))),
     (Kind::CKKS_REENCRYPTION_KEY, |reader| Ok(reencryption(ckks::KeyFile::outline(reader)?, Ckks))),
+    (Kind::CKKS_RECEIVER_KEY, |reader| parameters(reader, Ckks)),
     (Kind::CKKS_CIPHERTEXT, |reader| ciphertexts(reader, ckks::Ciphertext::skim)),
     (Kind::CKKS_CIPHERTEXTS, |reader| ciphertexts(reader, ckks::Ciphertext::skim)),
     (Kind::TABLE, |reader| {
@@ -109,6 +110,7 @@ const DESCRIPTIONS: [(Kind, Describe); 50] = [
     (Kind::INTEGER_EVALUATION_KEYS, |reader| Ok(keys(bfv::KeyFile::skim(reader)?, Integers))),
     (Kind::EXPANDED_INTEGER_EVALUATION_KEYS, |reader| Ok(keys(bfv::KeyFile::skim(reader)?, Integers))),
     (Kind::INTEGER_REENCRYPTION_KEY, |reader| Ok(reencryption(bfv::KeyFile::outline(reader)?, Integers))),
+    (Kind::INTEGER_RECEIVER_KEY, |reader| parameters(reader, Integers)),
     (Kind::BGV_CIPHERTEXT, |reader| ciphertexts(reader, bgv::Ciphertext::skim)),
     (Kind::BFV_CIPHERTEXT, |reader| ciphertexts(reader, bfv::Ciphertext::skim)),
     (Kind::BGV_CIPHERTEXTS, |reader| ciphertexts(reader, bgv::Ciphertext::skim)),
@@ -274,7 +276,7 @@ mod tests {
 
     /// The kinds without a description: parts of other objects and what needs parameters to be told of. A new kind is one of
     /// these by a decision.
-    const HEADER_SAYS_ALL: [Kind; 23] = [
+    const HEADER_SAYS_ALL: [Kind; 24] = [
         Kind::PARAMETERS,
         Kind::SECRET_KEY,
         Kind::PUBLIC_KEY,
@@ -284,6 +286,7 @@ mod tests {
         Kind::KEY_SWITCH_KEY,
         Kind::JOINT_KEY_SHARE,
         Kind::REENCRYPTION_KEY,
+        Kind::RECEIVER_KEY,
         Kind::TORUS_PARAMETERS,
         Kind::TORUS_SECRET,
         Kind::TORUS_KEYS,

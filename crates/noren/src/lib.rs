@@ -113,7 +113,7 @@ pub use noren_rlwe::error::{self, Error, Result};
 pub use noren_rlwe::key_use::{KeyNeed, KeyUse};
 pub use noren_rlwe::keys::{EvaluationKeys, PublicKey, SecretKey};
 pub use noren_rlwe::owner::{KeyId, Owner};
-pub use noren_rlwe::reencryption::ReencryptionKey;
+pub use noren_rlwe::reencryption::{Cover, ReceiverKey, ReencryptionKey};
 pub use noren_rlwe::resources::Resources;
 pub use noren_rlwe::security::{self, SecretDistribution, Security};
 pub use num_complex::Complex64;

@@ -1,8 +1,8 @@
 //! Re-encryption: what is encrypted under an old key decrypts under a new one, in every scheme.
 
-use noren::schemes::integers::{Encryptor, Evaluator, Scheme};
+use noren::schemes::integers::{Ciphertext, Encryptor, Evaluator, Scheme};
 use noren::wire::{Form, Object};
-use noren::{Error, ReencryptionKey, Result, Security, Seed, bfv, bgv, ckks};
+use noren::{Cover, Error, ReceiverKey, ReencryptionKey, Result, Security, Seed, bfv, bgv, ckks};
 
 fn seed(byte: u8) -> Seed {
     Seed::from_bytes([byte; 32])
@@ -126,5 +126,138 @@ fn keys_travel_with_their_parameters() -> Result<()> {
     assert!(again.context.parameters() == context.parameters());
     assert_eq!(again.to_bytes(&(), Form::Packed), bytes);
     assert!(matches!(ckks::KeyFile::<ReencryptionKey>::from_bytes(&(), &bytes), Err(Error::WrongKind { .. })));
+    Ok(())
+}
+
+/// A giver and a receiver of the same parameters, the receiver's public key for re-encryption, and the key under it.
+fn handover(context: &bfv::Context) -> Result<(bfv::Keys, bfv::Keys, ReencryptionKey)> {
+    let request = bfv::KeyRequest { relinearization: true, ..Default::default() };
+    let [giver, receiver] = [1, 2].map(|byte| context.generate_keys(seed(byte), &request));
+    let (giver, receiver) = (giver?, receiver?);
+    let public = context.receiver_key(&receiver.secret, seed(3))?;
+    let key = context.reencryption_key_for(&giver.secret, &public, seed(4))?;
+    Ok((giver, receiver, key))
+}
+
+fn given<S: Scheme>(context: &bfv::Context) -> Result<()> {
+    let (giver, receiver, key) = handover(context)?;
+    let encoder = bfv::Encoder::new(context);
+    let values: Vec<i64> = (0..context.parameters().slots() as i64).map(|i| i * i % 65537).collect();
+    let encryptor = Encryptor::<S>::public(context, &giver.public, seed(5))?;
+    let (decryptor, limbs) = (bfv::Decryptor::new(context, &receiver.secret)?, context.parameters().max_limbs());
+    let fresh = encryptor.encrypt(&encoder.encode(&values)?)?;
+    for (cover, flooded) in
+        [(Cover::default(), true), (Cover::Flood { results: 1, distance: 40 }, true), (Cover::NoFlood, false)]
+    {
+        let made = context.reencrypt_for(&fresh, &key, cover, &seed(6))?;
+        assert_eq!((made.key_id(), made.limbs()), (receiver.secret.owner().key, limbs));
+        assert_eq!(encoder.decode(&decryptor.decrypt(&made)?)?, values);
+        let measured = libm::log2(decryptor.measure_noise(&made)?.std) - made.noise().log2_std();
+        assert!((-0.6..0.1).contains(&measured), "{cover:?}: 2^{measured} of what is predicted");
+        if let Cover::Flood { results, distance } = cover {
+            // Wider than what it floods by what was asked for.
+            let wider = made.noise().log2_std() - fresh.noise().log2_std();
+            let asked = f64::from(distance) + libm::log2(results as f64 * 1024.0);
+            assert!(flooded && wider > asked, "2^{wider} for 2^{asked}");
+        }
+        // Another seed is another ciphertext, the same one is the same again, and no two ciphertexts share what covers them.
+        let bytes = |made: Ciphertext<S>| made.to_bytes(context, Form::Packed);
+        let made = bytes(made);
+        assert_eq!(made, bytes(context.reencrypt_for(&fresh, &key, cover, &seed(6))?));
+        assert_ne!(made, bytes(context.reencrypt_for(&fresh, &key, cover, &seed(7))?));
+        let many = context.reencrypt_many_for(&[fresh.clone(), fresh.clone()], &key, cover, &seed(6))?;
+        let [left, right] = &many[..] else { panic!("two") };
+        assert_ne!(bytes(left.clone()), bytes(right.clone()));
+    }
+    // What is left of the budget counts: noise that leaves no room for the flood is refused, and says how much is missing.
+    let narrow = encryptor.encrypt_at(&encoder.encode(&values)?, 2)?;
+    let text = context.reencrypt_for(&narrow, &key, Cover::default(), &seed(6)).err().expect("no room").to_string();
+    assert!(text.contains("a flood") && text.contains("bits"), "{text}");
+    context.reencrypt_for(&narrow, &key, Cover::NoFlood, &seed(6))?;
+
+    let evaluator = Evaluator::<S>::new(context, giver.evaluation.clone())?;
+    let tensor = evaluator.mul_no_relinearize(&fresh, &fresh)?;
+    let refused = context.reencrypt_for(&tensor, &key, Cover::NoFlood, &seed(6));
+    assert!(matches!(refused, Err(Error::DegreeTooHigh { .. })));
+    assert!(context.reencrypt(&fresh, &key).err().is_some_and(|error| error.to_string().contains("reencrypt_for")));
+    let own = context.reencryption_key(&giver.secret, &receiver.secret, seed(8))?;
+    let refused = context.reencrypt_for(&fresh, &own, Cover::default(), &seed(6));
+    assert!(matches!(refused, Err(Error::Parameters { .. })));
+    Ok(())
+}
+
+#[test]
+fn integers_go_to_another_owner_under_a_flood() -> Result<()> {
+    let context = integers(10, Security::None, vec![45; 4])?;
+    given::<bfv::Bfv>(&context)?;
+    given::<bgv::Bgv>(&context)
+}
+
+#[test]
+fn integers_of_128_bits_go_to_another_owner() -> Result<()> {
+    let context = integers(13, Security::Bits128, vec![40; 4])?;
+    let (giver, receiver, key) = handover(&context)?;
+    let encoder = bfv::Encoder::new(&context);
+    let values: Vec<i64> = (0..8192).map(|i| i * i % 65537).collect();
+    let fresh = bfv::Encryptor::public(&context, &giver.public, seed(5))?.encrypt(&encoder.encode(&values)?)?;
+    let made = context.reencrypt_for(&fresh, &key, Cover::default(), &seed(6))?;
+    assert_eq!(encoder.decode(&bfv::Decryptor::new(&context, &receiver.secret)?.decrypt(&made)?)?, values);
+    Ok(())
+}
+
+#[test]
+fn whoever_has_the_key_and_the_secret_of_the_receiver_alone_reads_on() -> Result<()> {
+    let context = integers(10, Security::None, vec![45; 4])?;
+    let (giver, receiver, key) = handover(&context)?;
+    let stranger = context.generate_keys(seed(9), &bfv::KeyRequest::default())?;
+    let encoder = bfv::Encoder::new(&context);
+    let fresh = bfv::Encryptor::public(&context, &giver.public, seed(5))?.encrypt(&encoder.encode(&[1, 2, 3])?)?;
+    let made = context.reencrypt_for(&fresh, &key, Cover::default(), &seed(6))?;
+    for other in [&giver.secret, &stranger.secret] {
+        assert!(matches!(bfv::Decryptor::new(&context, other)?.decrypt(&made), Err(Error::KeyMismatch { .. })));
+    }
+    let own = context.receiver_key(&giver.secret, seed(3))?;
+    assert!(matches!(context.reencryption_key_for(&giver.secret, &own, seed(4)), Err(Error::Parameters { .. })));
+    let other = integers(10, Security::None, vec![45; 3])?;
+    let foreign = other.generate_keys(seed(2), &bfv::KeyRequest::default())?;
+    let foreign = other.receiver_key(&foreign.secret, seed(3))?;
+    let refused = context.reencryption_key_for(&giver.secret, &foreign, seed(4));
+    assert!(matches!(refused, Err(Error::ParameterMismatch { .. })));
+    // Files of both keys come back.
+    let public = context.receiver_key(&receiver.secret, seed(3))?;
+    let bytes = bfv::KeyFile { context: context.clone(), key: public }.to_bytes(&(), Form::Packed);
+    let again = bfv::KeyFile::<ReceiverKey>::from_bytes(&(), &bytes)?;
+    assert_eq!(again.to_bytes(&(), Form::Packed), bytes);
+    assert_eq!(again.key.owner(), receiver.secret.owner());
+    let bytes = bfv::KeyFile { context: context.clone(), key }.to_bytes(&(), Form::Packed);
+    let again = bfv::KeyFile::<ReencryptionKey>::from_bytes(&(), &bytes)?;
+    assert_eq!(again.to_bytes(&(), Form::Packed), bytes);
+    let [left, right] = [(&again.key, 6), (&again.key, 6)]
+        .map(|(key, byte)| context.reencrypt_for(&fresh, key, Cover::default(), &seed(byte)));
+    let made = made.to_bytes(&context, Form::Packed);
+    assert!(left?.to_bytes(&context, Form::Packed) == made && right?.to_bytes(&context, Form::Packed) == made);
+    Ok(())
+}
+
+#[test]
+fn reals_go_to_another_owner_by_name_alone() -> Result<()> {
+    let (log_q, log_p, security) = (vec![50, 40, 40], vec![50], Security::None);
+    let spec = ckks::ParametersSpec { log_n: 11, log_q, log_p, log_scale: 40, security, ..Default::default() };
+    let context = ckks::Context::new(spec.build()?)?;
+    let [giver, receiver] = [1, 2].map(|byte| context.generate_keys(seed(byte), &ckks::KeyRequest::default()));
+    let (giver, receiver) = (giver?, receiver?);
+    let public = context.receiver_key(&receiver.secret, seed(3))?;
+    let key = context.reencryption_key_for(&giver.secret, &public, seed(4))?;
+    let (encoder, decryptor) = (ckks::Encoder::new(&context), ckks::Decryptor::new(&context, &receiver.secret)?);
+    let values: Vec<f64> = (0..1024).map(|i| f64::from(i) / 1024.0 - 0.5).collect();
+    let fresh =
+        ckks::Encryptor::symmetric(&context, &giver.secret, seed(5))?.encrypt(&encoder.encode(&values, 1024, 2)?)?;
+    let text = context.reencrypt_for(&fresh, &key, Cover::default(), &seed(6)).err().expect("a flood").to_string();
+    assert!(text.contains("Cover::NoFlood") && text.contains("integers of BFV or BGV"), "{text}");
+    let made = context.reencrypt_for(&fresh, &key, Cover::NoFlood, &seed(6))?;
+    let (bound, found) = (made.error_bound(), decryptor.decrypt_real(&made)?);
+    let error = found.iter().zip(&values).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+    // Digits as large as P: errors of sigma sqrt(n/12) sqrt(4 n/3) = 2^11 in a coefficient, sqrt(n) times that in a slot at 2^40.
+    assert!((bound / 50.0..bound).contains(&error) && bound < libm::exp2(-18.0), "{error} within {bound}");
     Ok(())
 }

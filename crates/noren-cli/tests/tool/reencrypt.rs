@@ -195,3 +195,65 @@ fn tables_of_numbers_go_to_a_new_key() {
         "{old:?} {new:?}"
     );
 }
+
+#[test]
+fn a_table_goes_to_another_owner_under_a_flood() {
+    let sandbox = Sandbox::new("reencrypt-owner");
+    sandbox.integers("small.params", 10, 12289, 4);
+    for (directory, digit) in [("giver", "1"), ("receiver", "2")] {
+        let seed = digit.repeat(64);
+        sandbox.done(&["keygen", "--out", directory, "--integers", "small.params", "--seed", &seed]);
+    }
+    let numbers: Vec<String> = (0..1500).map(|row| format!("{},{}", row % 97, row * 7 % 12289)).collect();
+    sandbox.write("table.csv", format!("a,b\n{}\n", numbers.join("\n")).as_bytes());
+    sandbox.done(&["encrypt", "--key", "giver/public.key", "table.csv", "-o", "table.ct"]);
+    let report = sandbox.json(&["rekey", "--receive", "receiver/secret.key", "-o", "receiver.key"]);
+    let shown = sandbox.json(&["inspect", "receiver.key"]);
+    assert_eq!(shown["kind"], "public key for re-encryption with integer parameters");
+    assert!(report["to"].as_str().expect("digits").starts_with(shown["owner"].as_str().expect("an owner")), "{shown}");
+    // The giver has no secret of the receiver.
+    let report = sandbox.json(&["rekey", "--from", "giver/secret.key", "--to", "receiver.key", "-o", "handover.key"]);
+    assert_eq!((&report["another_owner"], &report["limbs"]), (&true.into(), &4.into()), "{report}");
+    assert_eq!(sandbox.json(&["inspect", "handover.key"])["kind"], "re-encryption key with integer parameters");
+    let hand = ["reencrypt", "--key", "handover.key", "table.ct", "-o"];
+    for (name, options) in
+        [("usual.ct", &[][..]), ("few.ct", &["--results", "4", "--distance", "40"]), ("bare.ct", &["--no-flood"])]
+    {
+        sandbox.done(&[&hand[..], &[name], options].concat());
+        sandbox.done(&["decrypt", "--key", "receiver/secret.key", name, "-o", "out.csv", "--force"]);
+        assert_eq!(sandbox.text("out.csv"), sandbox.text("table.csv"), "{name}");
+    }
+    // Two runs have different floods.
+    sandbox.done(&[&hand[..], &["again.ct"]].concat());
+    assert_ne!(sandbox.read("again.ct"), sandbox.read("usual.ct"));
+    sandbox.refused(&[&hand[..], &["none.ct", "--results", "3"]].concat(), &["--results", "3, and 4 ciphertexts"]);
+    sandbox.refused(&[&hand[..], &["none.ct", "--distance", "128"]].concat(), &["table.ct", "a flood", "bits"]);
+    sandbox.refused(
+        &["rekey", "--from", "receiver/secret.key", "--to", "receiver.key", "-o", "none.key"],
+        &["the old one"],
+    );
+    sandbox.refused(&["rekey", "--receive", "receiver/public.key", "-o", "none.key"], &["found public key"]);
+    let both = sandbox.run(&["rekey", "--receive", "a", "--from", "b", "--to", "c", "-o", "none.key"]);
+    assert_eq!(both.status.code(), Some(2));
+    // A key of one owner covers nothing.
+    sandbox.done(&["rekey", "--from", "giver/secret.key", "--to", "receiver/secret.key", "-o", "own.key"]);
+    sandbox.refused(
+        &["reencrypt", "--key", "own.key", "table.ct", "-o", "none.ct", "--no-flood"],
+        &["--no-flood", "a key of one owner"],
+    );
+}
+
+#[test]
+fn tables_of_numbers_go_to_another_owner_by_name_alone() {
+    let sandbox = Sandbox::with_keys("reencrypt-owner-ckks", "mean");
+    sandbox.keygen("theirs", "small.params", "mean", '5');
+    sandbox.done(&["encrypt", "--key", "keys/public.key", "table.csv", "-o", "table.ct"]);
+    sandbox.done(&["rekey", "--receive", "theirs/secret.key", "-o", "receiver.key"]);
+    sandbox.done(&["rekey", "--from", "keys/secret.key", "--to", "receiver.key", "-o", "handover.key"]);
+    let hand = ["reencrypt", "--key", "handover.key", "table.ct", "-o", "theirs.ct"];
+    sandbox.refused(&hand, &["table.ct", "--no-flood", "integers of BFV or BGV"]);
+    sandbox.done(&[&hand[..], &["--no-flood"]].concat());
+    sandbox.done(&["decrypt", "--key", "theirs/secret.key", "theirs.ct", "-o", "out.csv"]);
+    let [clear, out] = ["table.csv", "out.csv"].map(|name| sandbox.numbers(name, 0).concat());
+    assert!(clear.len() > 1 && clear.iter().zip(&out).all(|(x, y)| (x - y).abs() < 1e-4 * x.abs().max(1.0)));
+}

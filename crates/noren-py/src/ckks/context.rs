@@ -18,7 +18,9 @@ use pyo3::types::PyList;
 use crate::admission::warn;
 use crate::array::{Numbers, Row, ask_for, detached, no_table};
 use crate::ckks::classes::{PyCiphertext, PyContext, PyEvaluator, PyPlaintext};
-use crate::ckks::keys::{EncryptionKey, PyEvaluationKeys, PyKeys, PyReencryptionKey, PySecretKey};
+use crate::ckks::keys::{
+    EncryptionKey, PyEvaluationKeys, PyKeys, PyReceiverKey, PyReencryptionKey, PySecretKey, PySuccessor,
+};
 use crate::ckks::level::Level;
 use crate::ckks::parameters::PyParameters;
 use crate::ckks::release::PyReleases;
@@ -28,6 +30,7 @@ use crate::explain;
 use crate::files::Filed;
 use crate::key_classes::KeyClass;
 use crate::pickle::{ContextPickle, Shared, Threading, shared_context};
+use crate::reencryption::{DEFAULT_DISTANCE, DEFAULT_RESULTS, cover_of};
 use crate::seeds::seed_of;
 use crate::vectors::{head, no_values, stacked};
 use crate::whole::{Integers, whole};
@@ -139,38 +142,80 @@ impl PyContext {
         PyEvaluationKeys::generate(py, &self.0, secret, &request, seed, progress)
     }
 
-    /// Makes the key that re-encrypts ciphertexts of an old secret key for a new one of the same parameters (key rotation).
+    /// Makes the key that re-encrypts ciphertexts of an old secret key for a new one of the same parameters (key rotation), or for
+    /// another owner, of whom `new` is a ReceiverKey.
     ///
-    /// Once everything is re-encrypted, the old secret can be destroyed. Whoever has the key and the new secret has the old one too.
+    /// Once everything is re-encrypted, the old secret can be destroyed. **Whoever has the key and the new secret has the old one too**:
+    /// a key for another owner goes to a server that does not work together with that owner.
     ///
     /// seed: 32 secret bytes from which the key follows; None draws them from the operating system.
     ///
-    /// Raises ParameterMismatchError for secrets of other parameters, Error without special primes, and if both are one.
+    /// Raises ParameterMismatchError for keys of other parameters, Error without special primes, and if both are one.
     #[pyo3(signature = (old, new, *, seed = None))]
     fn reencryption_key(
         &self,
         py: Python<'_>,
         old: &PySecretKey,
-        new: &PySecretKey,
+        new: PySuccessor,
         seed: Option<&[u8]>,
     ) -> PyResult<Py<PyReencryptionKey>> {
-        let (seed, old, new) = (seed_of(seed)?, old.0.key(), new.0.key());
-        let key = detached(py, || self.0.reencryption_key(old, new, seed))?;
+        let (seed, old) = (seed_of(seed)?, old.0.key());
+        let key = detached(py, || match &new {
+            PySuccessor::Secret(new) => self.0.reencryption_key(old, new.0.key(), seed),
+            PySuccessor::Receiver(new) => self.0.reencryption_key_for(old, new.0.key(), seed),
+        })?;
         PyReencryptionKey::new(py, &self.0, key)
+    }
+
+    /// Makes the public key with which others re-encrypt for this secret.
+    ///
+    /// seed: 32 secret bytes from which the key follows; None draws them from the operating system.
+    ///
+    /// Raises ParameterMismatchError for a secret of other parameters, Error without special primes.
+    #[pyo3(signature = (secret, *, seed = None))]
+    fn receiver_key(&self, py: Python<'_>, secret: &PySecretKey, seed: Option<&[u8]>) -> PyResult<Py<PyReceiverKey>> {
+        let (seed, secret) = (seed_of(seed)?, secret.0.key());
+        let key = detached(py, || self.0.receiver_key(secret, seed))?;
+        PyReceiverKey::new(py, &self.0, key)
     }
 
     /// A ciphertext, or a list of them, under the new secret of a re-encryption key; its error grows as by a rotation.
     ///
-    /// Raises Error for a ciphertext of another secret, and for a product that was not relinearised, ParameterMismatchError for
-    /// other parameters.
+    /// With a key for another owner, an encryption of zero is added, and nothing else: see
+    /// `flood`.
+    ///
+    /// flood: False lets the owner see the noise of ciphertexts, which depends on the secret key and on what was computed. It must be asked
+    ///     for by ``flood=False``, because a flood would take the precision of the numbers: what must tell nothing but its message goes
+    ///     as integers.
+    /// results: how many ciphertexts the owner ever gets, these among them.
+    /// distance: bits of the statistical distance between what the owner sees of all of them and what follows from the messages.
+    /// seed: 32 secret bytes that are used for this call alone; None draws them from the operating system.
+    ///
+    /// Raises Error for a ciphertext of another secret, for a product that was not relinearised, and where the noise leaves no room for
+    /// the flood; ParameterMismatchError for other parameters.
+    #[pyo3(
+        signature = (x, key, *, flood = true, results = DEFAULT_RESULTS, distance = DEFAULT_DISTANCE, seed = None),
+        text_signature = "($self, x, key, *, flood=True, results=65536, distance=64, seed=None)"
+    )]
+    #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
     fn reencrypt<'py>(
         &self,
         py: Python<'py>,
         x: &Bound<'py, PyAny>,
         key: &PyReencryptionKey,
+        flood: bool,
+        #[pyo3(from_py_with = whole)] results: u64,
+        #[pyo3(from_py_with = whole)] distance: u32,
+        seed: Option<&[u8]>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let cover = cover_of(flood, results, distance)?;
+        let seed = seed_of(seed)?;
         let held = Filed::of(x, |x| Ok(x.cast::<PyCiphertext>()?.get().inner.clone()))?;
-        let changed = held.changed(py, |all| self.0.reencrypt_many(all, key.0.key()))?;
+        let key = key.0.key();
+        let changed = held.changed(py, |all| match key.is_for_another_owner() {
+            true => self.0.reencrypt_many_for(all, key, cover, &seed),
+            false => self.0.reencrypt_many(all, key),
+        })?;
         changed.wrap(py, |inner| PyCiphertext::new(&self.0, inner, None))
     }
 

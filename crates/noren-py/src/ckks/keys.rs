@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use noren::ckks::{Context, Encryptor, KeyFile, KeyRequest};
 use noren::error::Result;
-use noren::{EvaluationKeys, PublicKey, ReencryptionKey, SecretKey, Seed};
+use noren::{EvaluationKeys, PublicKey, ReceiverKey, ReencryptionKey, SecretKey, Seed};
 use pyo3::prelude::*;
 
 use crate::array::detached;
@@ -45,6 +45,13 @@ pub(crate) struct PyEvaluationKeys(pub(crate) Arc<HeldKey<KeyFile<EvaluationKeys
 #[pyclass(frozen, extends = PyKey, name = "ReencryptionKey", module = "noren.ckks")]
 pub(crate) struct PyReencryptionKey(pub(crate) Arc<HeldKey<KeyFile<ReencryptionKey>>>);
 
+/// Others re-encrypt with it for its secret key: a public key modulo the special primes too, made by ``Context.receiver_key``.
+///
+/// For everybody. Can be pickled.
+#[pyclass(frozen, from_py_object, extends = PyKey, name = "ReceiverKey", module = "noren.ckks")]
+#[derive(Clone)]
+pub(crate) struct PyReceiverKey(pub(crate) Arc<HeldKey<KeyFile<ReceiverKey>>>);
+
 impl KeyClass for PySecretKey {
     type File = KeyFile<SecretKey>;
 
@@ -66,6 +73,14 @@ impl KeyClass for PyEvaluationKeys {
 
     fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<HeldKey<Self::File>>) -> PyClassInitializer<Self> {
         key.add_subclass(PyEvaluation).add_subclass(Self(held))
+    }
+}
+
+impl KeyClass for PyReceiverKey {
+    type File = KeyFile<ReceiverKey>;
+
+    fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<HeldKey<Self::File>>) -> PyClassInitializer<Self> {
+        key.add_subclass(Self(held))
     }
 }
 
@@ -152,6 +167,15 @@ impl PyEvaluationKeys {
 }
 
 #[pymethods]
+impl PyReceiverKey {
+    /// The context that it belongs to.
+    #[getter]
+    fn context(&self) -> PyContext {
+        PyContext(self.0.context.clone())
+    }
+}
+
+#[pymethods]
 impl PyReencryptionKey {
     /// The context that it belongs to.
     #[getter]
@@ -163,6 +187,12 @@ impl PyReencryptionKey {
     #[getter]
     fn source(&self) -> String {
         self.0.key().from().to_hex()
+    }
+
+    /// Whether the new secret key is of another owner, for whom ciphertexts are covered.
+    #[getter]
+    fn for_another_owner(&self) -> bool {
+        self.0.key().is_for_another_owner()
     }
 }
 
@@ -225,4 +255,13 @@ impl EncryptionKey {
             Self::Secret(PySecretKey(held)) => Encryptor::symmetric(context, held.key(), seed),
         }
     }
+}
+
+/// What a re-encryption key leads to.
+#[derive(FromPyObject)]
+pub(crate) enum PySuccessor {
+    #[pyo3(annotation = "SecretKey")]
+    Secret(PySecretKey),
+    #[pyo3(annotation = "ReceiverKey")]
+    Receiver(PyReceiverKey),
 }

@@ -22,7 +22,8 @@ use crate::files::Filed;
 use crate::integers::classes::{PyEncrypted, PyIntegerContext, PyIntegerEvaluator};
 use crate::integers::either::{AnyCiphertext, Either, each, other_class};
 use crate::integers::keys::{
-    IntegerEncryptionKey, PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerReencryptionKey, PyIntegerSecretKey,
+    IntegerEncryptionKey, PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerReceiverKey, PyIntegerReencryptionKey,
+    PyIntegerSecretKey, PyIntegerSuccessor,
 };
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::{Layout, WholeNumbers, check_parameters, check_read, read};
@@ -31,6 +32,7 @@ use crate::integers::slot_matrix::rotation_keys;
 use crate::key_classes::KeyClass;
 use crate::pickle::{ContextPickle, Shared, Threading, shared_context};
 use crate::progress::Heard;
+use crate::reencryption::{DEFAULT_DISTANCE, DEFAULT_RESULTS, cover_of};
 use crate::seeds::seed_of;
 use crate::vectors::{head, stacked};
 use crate::whole::{Integers, whole};
@@ -171,43 +173,96 @@ impl PyIntegerContext {
         PyIntegerEvaluationKeys::new(py, self.shared(), keys)
     }
 
-    /// Makes the key that re-encrypts ciphertexts of an old secret key for a new one of the same parameters (key rotation).
+    /// Makes the key that re-encrypts ciphertexts of an old secret key for a new one of the same parameters (key rotation), or for
+    /// another owner, of whom `new` is a ReceiverKey.
     ///
-    /// Once everything is re-encrypted, the old secret can be destroyed. Whoever has the key and the new secret has the old one too.
+    /// Once everything is re-encrypted, the old secret can be destroyed. **Whoever has the key and the new secret has the old one too**:
+    /// a key for another owner goes to a server that does not work together with that owner.
     ///
     /// seed: 32 secret bytes from which the key follows; None draws them from the operating system.
     ///
-    /// Raises ParameterMismatchError for secrets of other parameters, Error without special primes, and if both are one.
+    /// Raises ParameterMismatchError for keys of other parameters, Error without special primes, and if both are one.
     #[pyo3(signature = (old, new, *, seed = None))]
     fn reencryption_key(
         &self,
         py: Python<'_>,
         old: &PyIntegerSecretKey,
-        new: &PyIntegerSecretKey,
+        new: PyIntegerSuccessor,
         seed: Option<&[u8]>,
     ) -> PyResult<Py<PyIntegerReencryptionKey>> {
-        let (seed, old, new) = (seed_of(seed)?, old.0.key(), new.0.key());
-        let key = detached(py, || self.shared().reencryption_key(old, new, seed))?;
+        let (seed, old) = (seed_of(seed)?, old.0.key());
+        let key = detached(py, || match &new {
+            PyIntegerSuccessor::Secret(new) => self.shared().reencryption_key(old, new.0.key(), seed),
+            PyIntegerSuccessor::Receiver(new) => self.shared().reencryption_key_for(old, new.0.key(), seed),
+        })?;
         PyIntegerReencryptionKey::new(py, self.shared(), key)
+    }
+
+    /// Makes the public key with which others re-encrypt for this secret.
+    ///
+    /// seed: 32 secret bytes from which the key follows; None draws them from the operating system.
+    ///
+    /// Raises ParameterMismatchError for a secret of other parameters, Error without special primes.
+    #[pyo3(signature = (secret, *, seed = None))]
+    fn receiver_key(
+        &self,
+        py: Python<'_>,
+        secret: &PyIntegerSecretKey,
+        seed: Option<&[u8]>,
+    ) -> PyResult<Py<PyIntegerReceiverKey>> {
+        let (seed, secret) = (seed_of(seed)?, secret.0.key());
+        let key = detached(py, || self.shared().receiver_key(secret, seed))?;
+        PyIntegerReceiverKey::new(py, self.shared(), key)
     }
 
     /// A ciphertext, or a list of them, under the new secret of a re-encryption key; its noise grows as by a rotation.
     ///
-    /// Raises Error for a ciphertext of another secret, and for a product that was not relinearised, ParameterMismatchError for
-    /// other parameters.
+    /// With a key for another owner, an encryption of zero is added, and noise that floods the
+    /// noise of the ciphertext, so that the owner learns the message and nothing else.
+    ///
+    /// flood: False lets the owner see the noise of ciphertexts, which depends on the secret key and on what was computed.
+    /// results: how many ciphertexts the owner ever gets, these among them.
+    /// distance: bits of the statistical distance between what the owner sees of all of them and what follows from the messages.
+    /// seed: 32 secret bytes that are used for this call alone; None draws them from the operating system.
+    ///
+    /// Raises Error for a ciphertext of another secret, for a product that was not relinearised, and where the noise leaves no room for
+    /// the flood; ParameterMismatchError for other parameters.
+    #[pyo3(
+        signature = (x, key, *, flood = true, results = DEFAULT_RESULTS, distance = DEFAULT_DISTANCE, seed = None),
+        text_signature = "($self, x, key, *, flood=True, results=65536, distance=64, seed=None)"
+    )]
+    #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
     fn reencrypt<'py>(
         &self,
         py: Python<'py>,
         x: &Bound<'py, PyAny>,
         key: &PyIntegerReencryptionKey,
+        flood: bool,
+        #[pyo3(from_py_with = whole)] results: u64,
+        #[pyo3(from_py_with = whole)] distance: u32,
+        seed: Option<&[u8]>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let key = key.0.key();
+        let cover = cover_of(flood, results, distance)?;
+        let seed = seed_of(seed)?;
+        let (key, another) = (key.0.key(), key.0.key().is_for_another_owner());
         match &self.0 {
             Either::Bgv(context) => Filed::of(x, |x| x.cast::<PyEncrypted>()?.get().bgv().cloned())?
-                .changed(py, |all| context.reencrypt_many(all, key))?
+                .changed(py, |all| {
+                    if another {
+                        context.reencrypt_many_for(all, key, cover, &seed)
+                    } else {
+                        context.reencrypt_many(all, key)
+                    }
+                })?
                 .wrap(py, |x| self.encrypted(Either::Bgv(x))),
             Either::Bfv(context) => Filed::of(x, |x| x.cast::<PyEncrypted>()?.get().bfv().cloned())?
-                .changed(py, |all| context.reencrypt_many(all, key))?
+                .changed(py, |all| {
+                    if another {
+                        context.reencrypt_many_for(all, key, cover, &seed)
+                    } else {
+                        context.reencrypt_many(all, key)
+                    }
+                })?
                 .wrap(py, |x| self.encrypted(Either::Bfv(x))),
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use noren::bgv::{Context, KeyFile, Keys};
 use noren::error::Result;
 use noren::schemes::integers::{Encryptor, Scheme};
-use noren::{EvaluationKeys, PublicKey, ReencryptionKey, SecretKey, Seed};
+use noren::{EvaluationKeys, PublicKey, ReceiverKey, ReencryptionKey, SecretKey, Seed};
 use pyo3::prelude::*;
 
 use crate::array::detached;
@@ -45,6 +45,13 @@ pub(crate) struct PyIntegerEvaluationKeys(pub(crate) Arc<HeldKey<KeyFile<Evaluat
 #[pyclass(frozen, extends = PyKey, name = "ReencryptionKey", module = "noren.bgv")]
 pub(crate) struct PyIntegerReencryptionKey(pub(crate) Arc<HeldKey<KeyFile<ReencryptionKey>>>);
 
+/// Others re-encrypt with it for its secret key: a public key modulo the special primes too, made by ``Context.receiver_key``.
+///
+/// For everybody. Can be pickled.
+#[pyclass(frozen, from_py_object, extends = PyKey, name = "ReceiverKey", module = "noren.bgv")]
+#[derive(Clone)]
+pub(crate) struct PyIntegerReceiverKey(pub(crate) Arc<HeldKey<KeyFile<ReceiverKey>>>);
+
 impl KeyClass for PyIntegerSecretKey {
     type File = KeyFile<SecretKey>;
 
@@ -66,6 +73,14 @@ impl KeyClass for PyIntegerEvaluationKeys {
 
     fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<HeldKey<Self::File>>) -> PyClassInitializer<Self> {
         key.add_subclass(PyEvaluation).add_subclass(Self(held))
+    }
+}
+
+impl KeyClass for PyIntegerReceiverKey {
+    type File = KeyFile<ReceiverKey>;
+
+    fn with_bases(key: PyClassInitializer<PyKey>, held: Arc<HeldKey<Self::File>>) -> PyClassInitializer<Self> {
+        key.add_subclass(Self(held))
     }
 }
 
@@ -163,6 +178,21 @@ impl PyIntegerEvaluationKeys {
 }
 
 #[pymethods]
+impl PyIntegerReceiverKey {
+    /// The context that it belongs to, for BFV.
+    #[getter]
+    fn bfv_context(&self) -> PyIntegerContext {
+        PyIntegerContext(Either::Bfv(self.0.context.clone()))
+    }
+
+    /// The context that it belongs to, for BGV.
+    #[getter]
+    fn bgv_context(&self) -> PyIntegerContext {
+        PyIntegerContext(Either::Bgv(self.0.context.clone()))
+    }
+}
+
+#[pymethods]
 impl PyIntegerReencryptionKey {
     /// The context that it belongs to, for BFV.
     #[getter]
@@ -180,6 +210,12 @@ impl PyIntegerReencryptionKey {
     #[getter]
     fn source(&self) -> String {
         self.0.key().from().to_hex()
+    }
+
+    /// Whether the new secret key is of another owner, for whom ciphertexts are covered.
+    #[getter]
+    fn for_another_owner(&self) -> bool {
+        self.0.key().is_for_another_owner()
     }
 }
 
@@ -208,4 +244,13 @@ impl IntegerEncryptionKey {
             Self::Secret(PyIntegerSecretKey(held)) => Encryptor::symmetric(context, held.key(), seed),
         }
     }
+}
+
+/// What a re-encryption key leads to.
+#[derive(FromPyObject)]
+pub(crate) enum PyIntegerSuccessor {
+    #[pyo3(annotation = "SecretKey")]
+    Secret(PyIntegerSecretKey),
+    #[pyo3(annotation = "ReceiverKey")]
+    Receiver(PyIntegerReceiverKey),
 }

@@ -36,9 +36,9 @@ const SHAPE: u16 = 0x0102;
 /// it switches from.
 pub(super) const KEY: u16 = 0x0103;
 /// The seed of the uniform halves.
-const SEED: u16 = 0x0110;
+pub(super) const SEED: u16 = 0x0110;
 /// The half b of a public key.
-const B: u16 = 0x0111;
+pub(super) const B: u16 = 0x0111;
 /// The half b of the first digit of a key switching key; the other digits have the tags behind it.
 const DIGIT: u16 = 0x0120;
 /// The half a of the first digit of a key switching key without a seed, and those of the others behind it.

@@ -86,6 +86,8 @@ kinds! {
     JOINT_KEY_SHARE = 0x000f, "share of joint keys", since 2;
     /// A key that re-encrypts ciphertexts of one secret key for another.
     REENCRYPTION_KEY = 0x0010, "re-encryption key", since 2;
+    /// A public key modulo the special primes too, under which others make re-encryption keys.
+    RECEIVER_KEY = 0x0011, "public key for re-encryption", since 2;
     /// Parameters of CKKS.
     CKKS_PARAMETERS = 0x0101, "CKKS parameters", since 1;
     /// A plaintext of CKKS.
@@ -104,6 +106,8 @@ kinds! {
     EXPANDED_CKKS_EVALUATION_KEYS = 0x0108, "expanded evaluation keys with CKKS parameters", since 2;
     /// A re-encryption key with its CKKS parameters.
     CKKS_REENCRYPTION_KEY = 0x0109, "re-encryption key with CKKS parameters", since 2;
+    /// A public key for re-encryption with its CKKS parameters.
+    CKKS_RECEIVER_KEY = 0x010a, "public key for re-encryption with CKKS parameters", since 2;
     /// An encrypted table with its layout.
     TABLE = 0x0201, "encrypted table", since 2;
     /// Parameters of bootstrapping.
@@ -140,6 +144,8 @@ kinds! {
     EXPANDED_INTEGER_EVALUATION_KEYS = 0x040d, "expanded evaluation keys with integer parameters", since 2;
     /// A re-encryption key with parameters of exact integers.
     INTEGER_REENCRYPTION_KEY = 0x040e, "re-encryption key with integer parameters", since 2;
+    /// A public key for re-encryption with parameters of exact integers.
+    INTEGER_RECEIVER_KEY = 0x040f, "public key for re-encryption with integer parameters", since 2;
     /// A function of two integers, prepared to be looked up.
     PREPARED_LOOKUP = 0x0501, "prepared function", since 1;
     /// The keys of lookups with their parameters.

@@ -63,6 +63,12 @@ pub(crate) fn switched(
     with_switch(estimate, parameters, scale, noise::key_switch_sum(parameters, limbs, terms), 1.0)
 }
 
+/// Adds the error of one switch at `limbs` limbs with a re-encryption key under a public key.
+pub(crate) fn switched_for(estimate: Estimate, parameters: &Parameters, scale: &Scale, limbs: usize) -> Estimate {
+    let (noise, growth) = (noise::key_switch(parameters, limbs), noise::public_switch_growth(parameters));
+    with_switch(estimate, parameters, scale, noise, growth)
+}
+
 /// Adds the error of one relinearisation at `limbs` limbs.
 pub(crate) fn relinearized(estimate: Estimate, parameters: &Parameters, scale: &Scale, limbs: usize) -> Estimate {
     let (noise, growth) = (noise::key_switch(parameters, limbs), noise::relinearization_growth(parameters));

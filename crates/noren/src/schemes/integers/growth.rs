@@ -202,6 +202,16 @@ impl<'a, S: Scheme> Growth<'a, S> {
         Ok(switched)
     }
 
+    /// After a re-encryption with a key that was made under a public key.
+    ///
+    /// # Errors
+    /// [`IntegerError::NoiseExhausted`].
+    pub(super) fn reencrypted_for(&self, a: State) -> Result<State> {
+        let switched = State { noise: a.noise.with(&self.laws().switches_for(a.limbs)), ..a };
+        self.check("a re-encryption", &switched.noise)?;
+        Ok(switched)
+    }
+
     /// After a relinearisation by itself.
     pub(super) fn relinearized_alone(&self, a: State) -> State {
         State { noise: a.noise.with(&self.laws().relinearizes(a.limbs, a.limbs)), ..a }

@@ -3,7 +3,7 @@
 use noren_rlwe::context::Context as RlweContext;
 use noren_rlwe::error::Result;
 use noren_rlwe::keys::{EvaluationKeys, PublicKey, SecretKey};
-use noren_rlwe::reencryption::ReencryptionKey;
+use noren_rlwe::reencryption::{ReceiverKey, ReencryptionKey};
 use noren_rlwe::wire::key_file::{self, ExpandedFileKey, FileContext, FileKey};
 use noren_rlwe::wire::kind::Kind;
 
@@ -43,6 +43,10 @@ impl FileKey<Context> for EvaluationKeys {
 
 impl FileKey<Context> for ReencryptionKey {
     const FILE_KIND: Kind = Kind::INTEGER_REENCRYPTION_KEY;
+}
+
+impl FileKey<Context> for ReceiverKey {
+    const FILE_KIND: Kind = Kind::INTEGER_RECEIVER_KEY;
 }
 
 impl ExpandedFileKey<Context> for EvaluationKeys {

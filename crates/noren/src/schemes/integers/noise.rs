@@ -206,6 +206,8 @@ pub struct Laws {
     switch: Vec<f64>,
     /// The factor from that variance to the one of a relinearisation: 1 but for joint secrets.
     relinearization: f64,
+    /// The factor from that variance to the one of a switch with a re-encryption key under a public key.
+    public_switch: f64,
 }
 
 impl Laws {
@@ -228,6 +230,7 @@ impl Laws {
             log2_q: limbs.clone().map(|limbs| parameters.log_q(limbs)).collect(),
             switch: limbs.map(switch).collect(),
             relinearization: noise::relinearization_growth(parameters),
+            public_switch: noise::public_switch_growth(parameters),
         }
     }
 
@@ -299,6 +302,12 @@ impl Laws {
         // Errors of joint keys are products of a secret and an error themselves.
         let degree = if self.relinearization == 1.0 { 1 } else { 2 };
         self.of_error(degree, self.relinearization * self.switch[limbs], limbs).with(&self.rounding(kept))
+    }
+
+    /// The noise of a switch at these limbs with a re-encryption key under a public key, whose errors are products of a mask or a secret
+    /// and an error.
+    pub(crate) fn switches_for(&self, limbs: usize) -> Noise {
+        self.of_error(2, self.public_switch * self.switch[limbs], limbs).with(&self.rounding(limbs))
     }
 
     /// The noise of `terms` key switches that are not divided by the special modulus yet.

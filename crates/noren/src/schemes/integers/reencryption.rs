@@ -2,14 +2,16 @@
 
 use noren_math::random::Seed;
 use noren_ring::interrupt::Steps;
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keygen::KeyGenerator;
 use noren_rlwe::keys::SecretKey;
-use noren_rlwe::reencryption::ReencryptionKey;
+use noren_rlwe::reencryption::{Cover, ReceiverKey, ReencryptionKey};
 
 use crate::schemes::integers::context::Context;
 use crate::schemes::integers::encryption::Ciphertext;
+use crate::schemes::integers::evaluator::flooding::Flood;
 use crate::schemes::integers::growth::Growth;
+use crate::schemes::integers::noise::{Mode, Noise};
 use crate::schemes::integers::scheme::Scheme;
 
 impl Context {
@@ -24,16 +26,77 @@ impl Context {
         KeyGenerator::new(self.rlwe(), seed).reencryption(from, to, None)
     }
 
-    /// The ciphertext under the new secret of a re-encryption key; its noise grows as by a rotation.
+    /// Makes the public key for those who re-encrypt for this secret. The seed: see [`Context::reencryption_key`].
     ///
     /// # Errors
-    /// As [`ReencryptionKey::reencrypt`]; [`IntegerError::NoiseExhausted`](crate::schemes::integers::IntegerError::NoiseExhausted) if
-    /// the result might not decrypt.
+    /// As [`KeyGenerator::receiver`].
+    pub fn receiver_key(&self, secret: &SecretKey, seed: Seed) -> Result<ReceiverKey> {
+        KeyGenerator::new(self.rlwe(), seed).receiver(secret)
+    }
+
+    /// Makes the key that re-encrypts ciphertexts of a secret for another owner, without the owner's secret. **Whoever has it and that
+    /// secret has the giver's secret too**: the key is for a server that does not work together with the receiver. The seed: see
+    /// [`Context::reencryption_key`].
+    ///
+    /// # Errors
+    /// As [`KeyGenerator::reencryption_for`].
+    pub fn reencryption_key_for(&self, from: &SecretKey, to: &ReceiverKey, seed: Seed) -> Result<ReencryptionKey> {
+        KeyGenerator::new(self.rlwe(), seed).reencryption_for(from, to, None)
+    }
+
+    /// The ciphertext under the new secret of a re-encryption key of one owner; its noise grows as by a rotation.
+    ///
+    /// # Errors
+    /// As [`ReencryptionKey::reencrypt`]; [`Error::Parameters`] for a key for another owner;
+    /// [`IntegerError::NoiseExhausted`](crate::schemes::integers::IntegerError::NoiseExhausted) if the result might not decrypt.
     pub fn reencrypt<S: Scheme>(&self, a: &Ciphertext<S>, key: &ReencryptionKey) -> Result<Ciphertext<S>> {
         self.check(&a.parameters, "the ciphertext")?;
+        check_use(key, false)?;
         let inner = key.reencrypt(self.rlwe(), &a.inner)?;
         let state = Growth::<S>::new(self.parameters()).reencrypted(a.state())?;
         Ok(Ciphertext::new(inner, state.factor, state.noise, a.content(), self.parameters().clone()))
+    }
+
+    /// The ciphertext for another owner, who learns its message and, with a [flood](Cover::Flood), nothing else.
+    ///
+    /// The flood is as wide as the noise that the ciphertext states asks for; the noise that the result states is that of the flood.
+    /// The seed is used for this ciphertext alone; [`Seed::random`] makes one.
+    ///
+    /// # Errors
+    /// As [`ReencryptionKey::reencrypt`]; [`Error::Parameters`] for a key that is for no other owner, and for a flood in a ring whose
+    /// index is no power of two; [`IntegerError::NoiseExhausted`](crate::schemes::integers::IntegerError::NoiseExhausted) if the
+    /// noise leaves no room for the flood, or might not decrypt.
+    pub fn reencrypt_for<S: Scheme>(
+        &self,
+        a: &Ciphertext<S>,
+        key: &ReencryptionKey,
+        cover: Cover,
+        seed: &Seed,
+    ) -> Result<Ciphertext<S>> {
+        self.check(&a.parameters, "the ciphertext")?;
+        check_use(key, true)?;
+        let (parameters, limbs) = (self.parameters(), a.limbs());
+        let switched = Growth::<S>::new(parameters).reencrypted_for(a.state())?;
+        let (bits, noise) = self.cover(&switched.noise, limbs, cover)?;
+        let inner = key.cover(self.rlwe(), key.reencrypt(self.rlwe(), &a.inner)?, bits, seed)?;
+        Ok(Ciphertext::new(inner, switched.factor, noise, a.content(), parameters.clone()))
+    }
+
+    /// The bits of the flood of a cover, and the noise of what it covers.
+    fn cover(&self, noise: &Noise, limbs: usize, cover: Cover) -> Result<(Option<u32>, Noise)> {
+        let parameters = self.parameters();
+        match cover {
+            Cover::NoFlood => Ok((None, noise.with(&parameters.laws().fresh(Mode::Public, limbs)))),
+            Cover::Flood { .. } if !parameters.rlwe().index().is_power_of_two() => {
+                let needed = "a power of two, in which floods are uniform, or no flood";
+                Err(Error::parameter("ring", "an index that is no power of two", needed))
+            }
+            Cover::Flood { results, distance } => {
+                let results = usize::try_from(results).unwrap_or(usize::MAX);
+                let flood = Flood::new(parameters, noise, limbs, results, distance)?;
+                Ok((Some(flood.bits()), flood.noise(parameters)))
+            }
+        }
     }
 
     /// The ciphertexts, each as by [`Context::reencrypt`], side by side on the threads of the context.
@@ -45,11 +108,50 @@ impl Context {
         ciphertexts: &[Ciphertext<S>],
         key: &ReencryptionKey,
     ) -> Result<Vec<Ciphertext<S>>> {
+        self.each(ciphertexts, |_, ciphertext| self.reencrypt(ciphertext, key))
+    }
+
+    /// The ciphertexts, each as by [`Context::reencrypt_for`] with a seed of its own, side by side on the threads of the context.
+    ///
+    /// # Errors
+    /// The first one of [`Context::reencrypt_for`].
+    pub fn reencrypt_many_for<S: Scheme>(
+        &self,
+        ciphertexts: &[Ciphertext<S>],
+        key: &ReencryptionKey,
+        cover: Cover,
+        seed: &Seed,
+    ) -> Result<Vec<Ciphertext<S>>> {
+        self.each(ciphertexts, |at, ciphertext| {
+            self.reencrypt_for(ciphertext, key, cover, &seed.derive(&at.to_string()))
+        })
+    }
+
+    fn each<S: Scheme>(
+        &self,
+        ciphertexts: &[Ciphertext<S>],
+        change: impl Fn(usize, &Ciphertext<S>) -> Result<Ciphertext<S>> + Sync,
+    ) -> Result<Vec<Ciphertext<S>>> {
         let steps = Steps::new(ciphertexts.len());
-        let reencrypt = |ciphertext: &Ciphertext<S>| {
+        let reencrypt = |(at, ciphertext)| {
             steps.advance(1);
-            self.reencrypt(ciphertext, key)
+            change(at, ciphertext)
         };
-        self.rlwe().ring().engine().map(ciphertexts.iter().collect(), reencrypt).into_iter().collect()
+        self.rlwe().ring().engine().map(ciphertexts.iter().enumerate().collect(), reencrypt).into_iter().collect()
+    }
+}
+
+/// Refuses a key for another owner where one between two secrets of one owner is needed, and the other way round.
+fn check_use(key: &ReencryptionKey, for_another: bool) -> Result<()> {
+    match (key.is_for_another_owner(), for_another) {
+        (true, false) => {
+            let needed = "one of a single owner: ciphertexts for another owner are covered, by `reencrypt_for`";
+            Err(Error::parameter("re-encryption key", "one for another owner", needed))
+        }
+        (false, true) => {
+            let needed = "one for another owner: what stays with its owner needs no cover, see `reencrypt`";
+            Err(Error::parameter("re-encryption key", "one of a single owner", needed))
+        }
+        _ => Ok(()),
     }
 }
