@@ -408,6 +408,11 @@ fn write_key_files() -> Result<()> {
         let new = context.generate_keys(Seed::from_bytes([8; 32]), &ckks::KeyRequest::default())?.secret;
         let rotation = context.reencryption_key(&keys.secret, &new, Seed::from_bytes([9; 32]))?;
         write("ckks_reencryption_key", name, &(), &ckks::KeyFile { context: context.clone(), key: rotation })?;
+        let receiver = context.receiver_key(&new, Seed::from_bytes([10; 32]))?;
+        let handover = context.reencryption_key_for(&keys.secret, &receiver, Seed::from_bytes([11; 32]))?;
+        let handover = ckks::KeyFile { context: context.clone(), key: handover };
+        write("ckks_reencryption_key", &format!("{name}-handover"), &(), &handover)?;
+        write("ckks_receiver_key", name, &(), &ckks::KeyFile { context: context.clone(), key: receiver })?;
         write("ckks_secret_key", name, &(), &ckks::KeyFile { context: context.clone(), key: keys.secret })?;
         write("ckks_public_key", name, &(), &ckks::KeyFile { context: context.clone(), key: keys.public })?;
         let evaluation = ckks::KeyFile { context: context.clone(), key: evaluation };

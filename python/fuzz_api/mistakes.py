@@ -216,6 +216,7 @@ def reals_bytes(w: Any, rng: Rng, x: Item) -> Call:
         "PublicKey": lambda: ckks.PublicKey.from_bytes(data, min_security=0),
         "EvaluationKeys": lambda: ckks.EvaluationKeys.from_bytes(data, min_security=0),
         "ReencryptionKey": lambda: ckks.ReencryptionKey.from_bytes(data, min_security=0),
+        "ReceiverKey": lambda: ckks.ReceiverKey.from_bytes(data, min_security=0),
         "Parameters": lambda: ckks.Parameters.from_bytes(data),
     }
     text = one_of(rng, *readers)
@@ -428,6 +429,7 @@ def integers_bytes(w: Any, rng: Rng, x: Item) -> Call:
         "PublicKey": lambda: bgv.PublicKey.from_bytes(data, min_security=0),
         "EvaluationKeys": lambda: bgv.EvaluationKeys.from_bytes(data, min_security=0),
         "ReencryptionKey": lambda: bgv.ReencryptionKey.from_bytes(data, min_security=0),
+        "ReceiverKey": lambda: bgv.ReceiverKey.from_bytes(data, min_security=0),
         "Parameters": lambda: bgv.Parameters.from_bytes(data),
     }
     text = one_of(rng, *readers)

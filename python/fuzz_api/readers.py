@@ -80,7 +80,14 @@ def ckks_public(w: World) -> None:
 def ckks_rekey(w: World) -> None:
     key = loaded(w, ckks.ReencryptionKey, min_security=0)
     saved(w, key)
-    attempt(w.good.ckks.reencrypt, w.good.objects["ckks.ct"], key)
+    for flood in (True, False):
+        attempt(partial(w.good.ckks.reencrypt, flood=flood), w.good.objects["ckks.ct"], key)
+
+
+def ckks_receiver(w: World) -> None:
+    key = loaded(w, ckks.ReceiverKey, min_security=0)
+    saved(w, key)
+    attempt(w.good.ckks.reencryption_key, w.good.ckks_keys.secret, key)
 
 
 def ckks_eval(w: World) -> None:
@@ -184,6 +191,12 @@ def int_rekey(w: World) -> None:
     saved(w, key)
     for ctx, name in ((w.good.bfv, "bfv.ct"), (w.good.bgv, "bgv.ct")):
         attempt(ctx.reencrypt, w.good.objects[name], key)
+
+
+def int_receiver(w: World) -> None:
+    key = loaded(w, bfv.ReceiverKey, min_security=0)
+    saved(w, key)
+    attempt(w.good.bfv.reencryption_key, w.good.integer_keys.secret, key)
 
 
 def mapped(cls: Any, name: str) -> Callable[[World], None]:
@@ -463,8 +476,8 @@ def machine(w: World) -> None:
 CKKS = ("ckks.ct", "ckks.seeded", "ckks.raw")
 ARRAYS = ("tfhe.fresh", "tfhe.result", "tfhe.digits", "tfhe.table", "bool.fresh", "bool.result", "light.fresh")
 BARE = (
-    *("ckks.secret.bare", "ckks.public.bare", "ckks.eval.bare", "ckks.rekey.bare", "boot.secret.bare"),
-    *("int.secret.bare", "int.public.bare", "int.eval.bare", "int.rekey.bare"),
+    *("ckks.secret.bare", "ckks.public.bare", "ckks.eval.bare", "ckks.rekey.bare", "ckks.receiver.bare", "boot.secret.bare"),
+    *("int.secret.bare", "int.public.bare", "int.eval.bare", "int.rekey.bare", "int.receiver.bare"),
 )
 PROGRAMS = tuple(f"{scheme}.program" for scheme in COMPILED)
 MESSAGES = tuple(f"{scheme}.{way}" for scheme in COMPILED if scheme != "tfhe" for way in ("request", "reply"))
@@ -480,6 +493,7 @@ CONTAINERS = (
     *("ckks.params", "ckks.secret", "ckks.public", "ckks.eval", "ckks.plain", "ckks.list", "ckks.table", *CKKS),
     *("int.params", "int.secret", "int.public", "int.eval", "int.table", "lookup.keys", "lookup.matrix", "lookup.line"),
     *("ckks.mapped", "int.mapped", "lookup.mapped", "ckks.rekey", "ckks.successor", "int.rekey"),
+    *("ckks.receiver", "ckks.handover", "int.receiver", "int.handover"),
     *("slots.params", "slots.matrix", "slots.prepared", "slots.ct"),
     *("bfv.ct", "bfv.seeded", "bfv.list", "bgv.ct", "bgv.seeded", "bgv.list", "tfhe.params", "tfhe.secret"),
     *("tfhe.server", "tfhe.circuit", "tfhe.mapped", "bool.params", "bool.secret", "bool.server", "bool.mapped"),
@@ -494,7 +508,8 @@ PYTHON: list[Reader] = [
     Reader("ckks.Parameters", ("ckks.params",), ckks_params),
     Reader("ckks.SecretKey", ("ckks.secret", "ckks.successor", "boot.secret"), ckks_secret),
     Reader("ckks.PublicKey", ("ckks.public",), ckks_public),
-    Reader("ckks.ReencryptionKey", ("ckks.rekey",), ckks_rekey),
+    Reader("ckks.ReencryptionKey", ("ckks.rekey", "ckks.handover"), ckks_rekey),
+    Reader("ckks.ReceiverKey", ("ckks.receiver",), ckks_receiver),
     Reader("ckks.EvaluationKeys", ("ckks.eval", "ckks.mapped"), ckks_eval),
     Reader("ckks.EvaluationKeys, check=False", ("ckks.mapped",), mapped(ckks.EvaluationKeys, "ckks.ct"), checks=False),
     Reader("pickles of keys", BARE, bare),
@@ -507,7 +522,8 @@ PYTHON: list[Reader] = [
     Reader("bgv.Ciphertext in slots", ("slots.ct",), slot_ct),
     Reader("bfv.SecretKey", ("int.secret",), int_secret),
     Reader("bfv.PublicKey", ("int.public",), int_public),
-    Reader("bfv.ReencryptionKey", ("int.rekey",), int_rekey),
+    Reader("bfv.ReencryptionKey", ("int.rekey", "int.handover"), int_rekey),
+    Reader("bfv.ReceiverKey", ("int.receiver",), int_receiver),
     Reader("bfv.EvaluationKeys", ("int.eval", "int.mapped"), int_eval),
     Reader("bfv.EvaluationKeys, check=False", ("int.mapped",), mapped(bfv.EvaluationKeys, "bfv.ct"), checks=False),
     Reader("bfv.Ciphertext", ("bfv.ct", "bfv.seeded"), integer_ct("bfv")),
@@ -590,8 +606,13 @@ COMMANDS: list[tuple[tuple[str, ...], str]] = [
     (("int.table",), "decrypt --key @int.secret {} -o >.csv"),
     (("tfhe.table", "tfhe.result", "tfhe.fresh"), "decrypt --key @tfhe.secret {} -o >.csv"),
     (("ckks.secret",), "rekey --from {} --to @ckks.successor -o >.key"),
+    (("ckks.successor",), "rekey --receive {} -o >.key"),
+    (("ckks.receiver",), "rekey --from @ckks.secret --to {} -o >.key"),
+    (("ckks.handover",), "reencrypt --key {} @ckks.table --no-flood -o >.ct"),
     (("ckks.rekey",), "reencrypt --key {} @ckks.table -o >.ct"),
     (("int.rekey",), "reencrypt --key {} @bfv.list -o >.ct"),
+    (("int.receiver",), "rekey --from @int.secret --to {} -o >.key"),
+    (("int.handover",), "reencrypt --key {} @bfv.list -o >.ct"),
     (("ckks.table", "ckks.list", *CKKS), "reencrypt --key @ckks.rekey {} -o >.ct"),
     (("bfv.ct", "bfv.list", "bgv.ct", "bgv.list", "int.table"), "reencrypt --key @int.rekey {} -o >.ct"),
     (("machine.json",), "advise inner-product --count 4 --real 10 --machine {}"),

@@ -126,7 +126,9 @@ class Samples:
         self.successor = bytes(byte ^ 1 for byte in self.seed)
         new = self._put("ckks.successor", ctx.keygen(seed=self.successor).secret)
         self._put("ckks.rekey", ctx.reencryption_key(keys.secret, new, seed=self.seed))
-        self._bare("ckks.secret", "ckks.public", "ckks.eval", "ckks.rekey")
+        receiver = self._put("ckks.receiver", ctx.receiver_key(new, seed=self.seed))
+        self._put("ckks.handover", ctx.reencryption_key(keys.secret, receiver, seed=self.seed))
+        self._bare("ckks.secret", "ckks.public", "ckks.eval", "ckks.rekey", "ckks.receiver")
         keys.evaluation.save(self.path("ckks.mapped"), expanded=True)
         self._found("ckks.mapped")
         self._put("ckks.plain", ctx.encode([1.0, 2.0], slots=4))
@@ -164,7 +166,9 @@ class Samples:
         self._found("int.mapped")
         new = self.bfv.keygen(seed=self.successor).secret
         self._put("int.rekey", self.bfv.reencryption_key(keys.secret, new, seed=self.seed))
-        self._bare("int.secret", "int.public", "int.eval", "int.rekey")
+        receiver = self._put("int.receiver", self.bfv.receiver_key(new, seed=self.seed))
+        self._put("int.handover", self.bfv.reencryption_key(keys.secret, receiver, seed=self.seed))
+        self._bare("int.secret", "int.public", "int.eval", "int.rekey", "int.receiver")
         for name, ctx in (("bfv", self.bfv), ("bgv", self.bgv)):
             x = self._put(f"{name}.ct", ctx.encrypt([1, 2, 3], keys.public, seed=self.seed))
             self._put(f"{name}.seeded", ctx.encrypt([1, 2, 3], keys.secret, seed=self.seed))

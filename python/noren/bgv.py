@@ -20,7 +20,7 @@ Parameters and keys serve BFV too, and ``noren.bfv.Context.convert`` takes ciphe
 
 from noren._noren import rotations_of_matrix, rotations_of_product, rotations_of_sum
 from noren._noren.bgv import Ciphertext, Context, Evaluator
-from noren._noren.integers import EvaluationKeys, Keys, Parameters, PublicKey, ReencryptionKey, SecretKey, SlotMatrix
+from noren._noren.integers import EvaluationKeys, Keys, Parameters, PublicKey, ReceiverKey, ReencryptionKey, SecretKey, SlotMatrix
 
 __all__ = [
     "Ciphertext",
@@ -30,6 +30,7 @@ __all__ = [
     "Keys",
     "Parameters",
     "PublicKey",
+    "ReceiverKey",
     "ReencryptionKey",
     "SecretKey",
     "SlotMatrix",

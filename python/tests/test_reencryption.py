@@ -45,6 +45,41 @@ def test_reals_go_to_a_new_key_within_their_bound() -> None:
     assert np.abs(ctx.decrypt(y, new.secret) - values).max() < y.error_bound
 
 
+@pytest.mark.parametrize("scheme", [bfv, bgv], ids=["bfv", "bgv"])
+def test_integers_go_to_another_owner_under_a_flood(scheme: type[bfv] | type[bgv], tmp_path: Path) -> None:
+    ctx = scheme.Context(bfv.Parameters(10, 65537, [45] * 4, [50], security=None))
+    giver, receiver = (ctx.keygen(seed=seed) for seed in SEEDS[:2])
+    public = ctx.receiver_key(receiver.secret)
+    public.save(tmp_path / "receiver.key")
+    public = bfv.ReceiverKey.load(tmp_path / "receiver.key", min_security=0)
+    key = ctx.reencryption_key(giver.secret, public)
+    assert key.for_another_owner and key.owner == public.owner == receiver.secret.owner
+    x = ctx.encrypt([3, 5, 7], giver.public)
+    y = ctx.reencrypt(x, key, seed=SEEDS[3])
+    assert ctx.decrypt(y, receiver.secret).tolist() == [3, 5, 7]
+    assert x.noise_budget - y.noise_budget > 64 + 10 + 16
+    assert bytes(y) == bytes(ctx.reencrypt(x, key, seed=SEEDS[3])) != bytes(ctx.reencrypt(x, key))
+    bare = ctx.reencrypt(x, key, flood=False)
+    assert bare.noise_budget > y.noise_budget
+    assert ctx.decrypt(ctx.reencrypt([x, x], key), receiver.secret).tolist() == [[3, 5, 7]] * 2
+    with pytest.raises(noren.Error, match="a flood"):
+        ctx.reencrypt(x, key, distance=128)
+    for wrong in ({"distance": 39}, {"distance": 129}, {"results": 0}):
+        with pytest.raises(noren.Error, match="1 to|40 to"):
+            ctx.reencrypt(x, key, **wrong)  # type: ignore[call-overload]
+
+
+def test_reals_go_to_another_owner_by_name_alone() -> None:
+    ctx = ckks.Context(ckks.Parameters(10, [50, 40, 40], [50], security=None))
+    giver, receiver = (ctx.keygen(seed=seed) for seed in SEEDS[:2])
+    key = ctx.reencryption_key(giver.secret, ctx.receiver_key(receiver.secret))
+    x = ctx.encrypt([0.5, -0.25], giver.public)
+    with pytest.raises(noren.Error, match="flood=False"):
+        ctx.reencrypt(x, key)
+    y = ctx.reencrypt(x, key, flood=False)
+    assert np.abs(ctx.decrypt(y, receiver.secret) - [0.5, -0.25]).max() < y.error_bound < 1e-5
+
+
 def test_keys_without_special_primes_and_of_one_secret_are_refused() -> None:
     ctx = bfv.Context(bfv.Parameters(10, 65537, [40] * 3, [50], security=None))
     keys = ctx.keygen()

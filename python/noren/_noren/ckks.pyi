@@ -156,11 +156,32 @@ class Context(_Context[Parameters, EvaluationKeys, Ciphertext, Evaluator]):
     def decrypt_for_release(
         self, ciphertext: Ciphertext, key: SecretKey, *, bits: int, releases: Releases | None = None
     ) -> NDArray[np.float64]: ...
-    def reencryption_key(self, old: SecretKey, new: SecretKey, *, seed: bytes | None = None) -> ReencryptionKey: ...
+    def reencryption_key(
+        self, old: SecretKey, new: SecretKey | ReceiverKey, *, seed: bytes | None = None
+    ) -> ReencryptionKey: ...
+    def receiver_key(self, secret: SecretKey, *, seed: bytes | None = None) -> ReceiverKey: ...
     @overload
-    def reencrypt(self, x: Ciphertext, key: ReencryptionKey) -> Ciphertext: ...
+    def reencrypt(
+        self,
+        x: Ciphertext,
+        key: ReencryptionKey,
+        *,
+        flood: bool = True,
+        results: int = 65536,
+        distance: int = 64,
+        seed: bytes | None = None,
+    ) -> Ciphertext: ...
     @overload
-    def reencrypt(self, x: Sequence[Ciphertext], key: ReencryptionKey) -> list[Ciphertext]: ...
+    def reencrypt(
+        self,
+        x: Sequence[Ciphertext],
+        key: ReencryptionKey,
+        *,
+        flood: bool = True,
+        results: int = 65536,
+        distance: int = 64,
+        seed: bytes | None = None,
+    ) -> list[Ciphertext]: ...
 
 @final
 class Keys(_Keys[SecretKey, PublicKey, EvaluationKeys]): ...
@@ -177,9 +198,14 @@ class SecretKey(_OfContext, _SecretKey[Parameters]): ...
 class PublicKey(_OfContext, _Key[Parameters]): ...
 
 @final
+class ReceiverKey(_OfContext, _Key[Parameters]): ...
+
+@final
 class ReencryptionKey(_OfContext, _Key[Parameters]):
     @property
     def source(self) -> str: ...
+    @property
+    def for_another_owner(self) -> bool: ...
 
 @final
 class EvaluationKeys(_OfContext, _EvaluationKeys[Parameters]):

@@ -92,9 +92,14 @@ class EvaluationKeys(_OfBoth, shared._EvaluationKeys[Parameters]):
     def at_limbs(self, limbs: int) -> EvaluationKeys: ...
 
 @final
+class ReceiverKey(_OfBoth, shared._Key[Parameters]): ...
+
+@final
 class ReencryptionKey(_OfBoth, shared._Key[Parameters]):
     @property
     def source(self) -> str: ...
+    @property
+    def for_another_owner(self) -> bool: ...
 
 @final
 class SlotMatrix:
@@ -196,11 +201,32 @@ class _Context(
         elements: bool = False,
     ) -> NDArray[np.int64]: ...
     def convert(self, x: _Other_) -> _Ciphertext_: ...
-    def reencryption_key(self, old: SecretKey, new: SecretKey, *, seed: bytes | None = None) -> ReencryptionKey: ...
+    def reencryption_key(
+        self, old: SecretKey, new: SecretKey | ReceiverKey, *, seed: bytes | None = None
+    ) -> ReencryptionKey: ...
+    def receiver_key(self, secret: SecretKey, *, seed: bytes | None = None) -> ReceiverKey: ...
     @overload
-    def reencrypt(self, x: _Ciphertext_, key: ReencryptionKey) -> _Ciphertext_: ...
+    def reencrypt(
+        self,
+        x: _Ciphertext_,
+        key: ReencryptionKey,
+        *,
+        flood: bool = True,
+        results: int = 65536,
+        distance: int = 64,
+        seed: bytes | None = None,
+    ) -> _Ciphertext_: ...
     @overload
-    def reencrypt(self, x: Sequence[_Ciphertext_], key: ReencryptionKey) -> list[_Ciphertext_]: ...
+    def reencrypt(
+        self,
+        x: Sequence[_Ciphertext_],
+        key: ReencryptionKey,
+        *,
+        flood: bool = True,
+        results: int = 65536,
+        distance: int = 64,
+        seed: bytes | None = None,
+    ) -> list[_Ciphertext_]: ...
 
 @type_check_only
 class _Ciphertext(shared._Ciphertext[_Own, Parameters, _Context_, _Own | ArrayLike, ArrayLike]):

@@ -134,7 +134,7 @@ READERS: dict[str, tuple[type, Callable[..., Any]]] = {
         "_unpickle": (
             *(ckks.Context, ckks.Ciphertext, ckks.Plaintext, ckks.PublicKey, ckks.EvaluationKeys),
             *(bfv.Context, bfv.Ciphertext, bgv.Context, bgv.Ciphertext, bgv.PublicKey, bgv.EvaluationKeys),
-            *(ckks.ReencryptionKey, bgv.ReencryptionKey),
+            *(ckks.ReencryptionKey, bgv.ReencryptionKey, ckks.ReceiverKey, bgv.ReceiverKey),
             *(bgv.SlotMatrix, bfv.LookupKeys, programs.EncryptedTable, switching.SwitchingKeys),
             *(tfhe.Context, tfhe.EncryptedArray, tfhe.ServerKeys, tfhe.LightKeys, tfhe.CircuitKeys),
         ),

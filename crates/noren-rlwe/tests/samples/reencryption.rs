@@ -57,6 +57,33 @@ fn switching(setup: &Setup, old: &SecretKey) -> Result<noren_rlwe::keys::KeySwit
 }
 
 #[test]
+fn keys_under_a_public_key_add_the_noise_of_their_law() -> Result<()> {
+    for (limbs, special, dnum) in [(1, 1, 1), (4, 1, 4), (4, 2, 2), (5, 2, 3)] {
+        let setup = Setup::new(spec(12, limbs, special, dnum));
+        let giver = KeyGenerator::new(&setup.context, seed(77)).secret();
+        let public = setup.generator.receiver(&setup.secret)?;
+        let key = setup.generator.reencryption_for(&giver, &public, None)?;
+        for at in 1..=limbs {
+            let stored = setup.arbitrary_under(&giver, at, 1, "stored");
+            let made = key.reencrypt(&setup.context, &stored)?;
+            let law = noise::public_key_switch(setup.parameters(), at);
+            let what = format!("{limbs} limbs, {special} special primes, {dnum} digits, at {at}");
+            let exact = phase(&setup, &giver, &stored)?;
+            setup.assert_noise(&made, &exact, law, &what);
+            // An encryption of zero under the same public key adds its own, and a flood of 2^60 what is uniform.
+            let covered = key.cover(&setup.context, made.clone(), None, &seed(8))?;
+            let fresh = noise::fresh_public(setup.parameters());
+            setup.assert_noise(&covered, &exact, (law * law + fresh * fresh).sqrt(), &what);
+            if at > 1 {
+                let flooded = key.cover(&setup.context, made, Some(60), &seed(8))?;
+                setup.assert_noise(&flooded, &exact, 2f64.powi(60) / 3f64.sqrt(), &what);
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
 fn rings_of_any_index_re_encrypt() -> Result<()> {
     // 1 modulo 21 * 2 * 64, as transforms of index 21 need them.
     let primes = |bits: u32, count| noren_math::prime::primes_below(1 << bits, 21 * 128).take(count).collect();
