@@ -1,16 +1,16 @@
 """Re-encryption for a new key: gigabytes of ciphertext a second on one core, in memory and from files to files.
 
-BFV modulo 65537, 128 bits, ciphertexts of all limbs that were encrypted with the public key. Each ring is measured in a process of its
-own, so that its peak of memory is that of the ring; results are decrypted and compared.
+BFV modulo 65537, 128 bits, ciphertexts of all limbs, encrypted with the public key. Each ring has a process of its own,
+so that its peak of memory is that of the ring; results are decrypted and compared.
 
-    python bench/reencryption.py [--log-n 13,14] [--ciphertexts 64] [--json FILE]
+    python bench/reencryption.py [--log-n 13,14] [--ciphertexts 256] [--json FILE]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
+import os
 import subprocess
 import sys
 import tempfile
@@ -20,15 +20,22 @@ from typing import Any
 
 import numpy as np
 
+from machine import memory
 from noren import bfv
 
 # Limbs and special primes in bits, with 128 bits of security.
 SIZES = {13: ([40] * 4, [50]), 14: ([45] * 7, [50, 50])}
 
 
-def rss() -> float:
-    """Return the largest memory of this process so far, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+# The tool in a process of its own, which prints the peak of its memory.
+TOOL = """
+import sys
+from machine import memory
+from noren._noren import run_tool
+code = run_tool(["noren", *sys.argv[1:]], itself=[])
+print("peak", memory("VmHWM"))
+sys.exit(code)
+"""
 
 
 def measured(log_n: int, count: int) -> dict[str, Any]:
@@ -48,7 +55,7 @@ def measured(log_n: int, count: int) -> dict[str, Any]:
     seconds = time.perf_counter() - start
     if not (ctx.decrypt(made[-1], new.secret) == values).all():
         raise SystemExit("a result is wrong")
-    memory = rss()
+    peak = memory("VmHWM") / 1e6
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "stored").mkdir()
@@ -57,9 +64,12 @@ def measured(log_n: int, count: int) -> dict[str, Any]:
             (folder / "stored" / f"{at}.ct").write_bytes(bytes(ciphertext))
         verb = ["reencrypt", "--key", "rotation.key", "stored", "-o", "rotated", "--threads", "1", "--quiet"]
         start = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "noren", *verb], cwd=folder, check=True, capture_output=True)
+        path = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
+        done = subprocess.run(
+            [sys.executable, "-c", TOOL, *verb], cwd=folder, check=True, capture_output=True, text=True, env=path
+        )
         of_files = time.perf_counter() - start
-        tool = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
+        tool = int(done.stdout.split()[-1]) / 1e6
         if ctx.decrypt(ctx.load(folder / "rotated" / "0.ct"), new.secret)[5] != 5:
             raise SystemExit("a file is wrong")
     return {
@@ -72,7 +82,7 @@ def measured(log_n: int, count: int) -> dict[str, Any]:
         "milliseconds": 1e3 * seconds / count,
         "gb_per_second": size * count / seconds / 1e9,
         "files_gb_per_second": size * count / of_files / 1e9,
-        "memory_mb": memory,
+        "memory_mb": peak,
         "tool_memory_mb": tool,
     }
 
@@ -81,7 +91,7 @@ def main() -> None:
     """Print a line for each ring."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--log-n", default="13,14", help="rings, of degree 2^N")
-    parser.add_argument("--ciphertexts", type=int, default=64, help="how many, in a file each")
+    parser.add_argument("--ciphertexts", type=int, default=256, help="how many, in a file each")
     parser.add_argument("--json", type=Path, help="where to keep the records")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()

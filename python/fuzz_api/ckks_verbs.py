@@ -177,6 +177,22 @@ def rotate_many(w: World, rng: Rng, x: Item) -> Call:
     return Call(f"ev.rotate_many(x, {steps})", lambda: w.ev.rotate_many(x.value, steps), truth)
 
 
+def reencrypted(w: World, rng: Rng, x: Item) -> Call:
+    """Re-encrypt for another secret, with both secrets or under its public key, and back."""
+    (other, _), under, seeds = w.other(rng), chance(rng, 0.4), [seed_bytes(rng) for _ in range(4)]
+
+    def run() -> Any:
+        new = w.ctx.receiver_key(other.secret, seed=seeds[0]) if under else other.secret
+        there = w.ctx.reencryption_key(w.keys.secret, new, seed=seeds[1])
+        back = w.ctx.reencryption_key(other.secret, w.keys.secret, seed=seeds[2])
+        moved = w.ctx.reencrypt(x.value, there, flood=False, seed=seeds[3])
+        if moved.owner != other.secret.owner:
+            raise Finding("wrong", "a ciphertext of another owner than the key says")
+        return held(w, rng, w.ctx.reencrypt(moved, back))
+
+    return Call(f"x re-encrypted for another secret{', by its public key,' if under else ''} and back", run, x.truth)
+
+
 def product_and_rescale(w: World, rng: Rng, x: Item, y: Item) -> Call:
     truth = x.truth * y.truth if same_slots(x, y) else REFUSE
     return Call(
@@ -496,6 +512,7 @@ VERBS: list[Verb] = [
     Verb("unary", unary, ONE, 1.5),
     Verb("rotate", rotate, ONE),
     Verb("rotate_many", rotate_many, ONE, 0.5),
+    Verb("reencrypted", reencrypted, ONE, 0.4),
     Verb("product_and_rescale", product_and_rescale, TWO, 0.4),
     Verb("mul_no_rescale", product_without_rescale, TWO, 0.3),
     Verb("rescale", rescale, ONE, 0.3),

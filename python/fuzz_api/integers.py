@@ -294,6 +294,22 @@ def rotate_many(w: World, rng: Rng, x: Item) -> Call:
     return Call(f"ev.rotate_many(x, {steps})", lambda: w.ev.rotate_many(x.value, steps), truth)
 
 
+def reencrypted(w: World, rng: Rng, x: Item) -> Call:
+    """Re-encrypt for another secret, with both secrets or under its public key, and back."""
+    (other, _), under, seeds = w.other(rng), chance(rng, 0.4), [seed_bytes(rng) for _ in range(4)]
+
+    def run() -> Any:
+        new = w.ctx.receiver_key(other.secret, seed=seeds[0]) if under else other.secret
+        there = w.ctx.reencryption_key(w.keys.secret, new, seed=seeds[1])
+        back = w.ctx.reencryption_key(other.secret, w.keys.secret, seed=seeds[2])
+        moved = w.ctx.reencrypt(x.value, there, flood=False, seed=seeds[3])
+        if moved.owner != other.secret.owner:
+            raise Finding("wrong", "a ciphertext of another owner than the key says")
+        return held(w, rng, w.ctx.reencrypt(moved, back))
+
+    return Call(f"x re-encrypted for another secret{', by its public key,' if under else ''} and back", run, x.truth)
+
+
 def swap_rows(w: World, rng: Rng, x: Item) -> Call:
     return Call("ev.swap_rows(x)", lambda: w.ev.swap_rows(x.value), x.truth.reshape(2, -1)[::-1].ravel())
 
@@ -487,6 +503,7 @@ VERBS: list[Verb] = [
     Verb("grown_keys", grown_keys, ONE, 0.5),
     Verb("cut_keys", cut_keys, ONE, 0.3),
     Verb("rotate_many", rotate_many, ONE, 0.5),
+    Verb("reencrypted", reencrypted, ONE, 0.4),
     Verb("swap_rows", swap_rows, ONE, 0.5),
     Verb("sum", sum_of_slots, ONE, 0.8),
     Verb("product", product_of_slots, ONE, 0.6),

@@ -162,8 +162,13 @@ def reals_foreign(w: Any, rng: Rng, x: Item) -> Call | None:
 def foreign_call(w: Any, rng: Rng, x: Item, keys: Any, ev: Any, foreign: Any) -> Call | None:
     """One of the calls that mix two secrets."""
     v = x.value
+
+    def back() -> Any:
+        return w.ctx.reencrypt(v, w.ctx.reencryption_key(keys.secret, w.keys.secret))
+
     calls: dict[str, Any] = {
         "ctx.decrypt(x, other.secret)": lambda: w.ctx.decrypt(v, keys.secret),
+        "ctx.reencrypt(x, the key from the other secret)": back,
         "x + foreign": lambda: v + foreign,
         "foreign - x": lambda: foreign - v,
         "x * foreign": lambda: v * foreign,

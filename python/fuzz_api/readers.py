@@ -476,7 +476,14 @@ def machine(w: World) -> None:
 CKKS = ("ckks.ct", "ckks.seeded", "ckks.raw")
 ARRAYS = ("tfhe.fresh", "tfhe.result", "tfhe.digits", "tfhe.table", "bool.fresh", "bool.result", "light.fresh")
 BARE = (
-    *("ckks.secret.bare", "ckks.public.bare", "ckks.eval.bare", "ckks.rekey.bare", "ckks.receiver.bare", "boot.secret.bare"),
+    *(
+        "ckks.secret.bare",
+        "ckks.public.bare",
+        "ckks.eval.bare",
+        "ckks.rekey.bare",
+        "ckks.receiver.bare",
+        "boot.secret.bare",
+    ),
     *("int.secret.bare", "int.public.bare", "int.eval.bare", "int.rekey.bare", "int.receiver.bare"),
 )
 PROGRAMS = tuple(f"{scheme}.program" for scheme in COMPILED)

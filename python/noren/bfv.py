@@ -18,7 +18,16 @@ Parameters and keys serve BGV too, and ``noren.bgv.Context.convert`` takes ciphe
 from noren._lookup import Lookup
 from noren._noren import rotations_of_matrix, rotations_of_product, rotations_of_sum
 from noren._noren.bfv import Ciphertext, Context, Evaluator, LookupKeys, LookupPlan, PreparedLookup
-from noren._noren.integers import EvaluationKeys, Keys, Parameters, PublicKey, ReceiverKey, ReencryptionKey, SecretKey, SlotMatrix
+from noren._noren.integers import (
+    EvaluationKeys,
+    Keys,
+    Parameters,
+    PublicKey,
+    ReceiverKey,
+    ReencryptionKey,
+    SecretKey,
+    SlotMatrix,
+)
 
 __all__ = [
     "Ciphertext",

@@ -20,7 +20,16 @@ Parameters and keys serve BFV too, and ``noren.bfv.Context.convert`` takes ciphe
 
 from noren._noren import rotations_of_matrix, rotations_of_product, rotations_of_sum
 from noren._noren.bgv import Ciphertext, Context, Evaluator
-from noren._noren.integers import EvaluationKeys, Keys, Parameters, PublicKey, ReceiverKey, ReencryptionKey, SecretKey, SlotMatrix
+from noren._noren.integers import (
+    EvaluationKeys,
+    Keys,
+    Parameters,
+    PublicKey,
+    ReceiverKey,
+    ReencryptionKey,
+    SecretKey,
+    SlotMatrix,
+)
 
 __all__ = [
     "Ciphertext",

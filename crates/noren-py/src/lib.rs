@@ -14,6 +14,7 @@
 //! | `compiler` | the classes of `noren.compiler`: graphs, and compiled functions |
 //! | `owners` | the classes of `noren.owners` |
 //! | `retrieval` | the classes of `noren.retrieval` and of `noren.intersection` |
+//! | `reencryption` | how ciphertexts for another owner are covered |
 //! | `admission` | how much security files must promise |
 //! | `array` | numpy in |
 //! | `whole` | whole numbers in |

@@ -261,3 +261,38 @@ fn reals_go_to_another_owner_by_name_alone() -> Result<()> {
     assert!((bound / 50.0..bound).contains(&error) && bound < libm::exp2(-18.0), "{error} within {bound}");
     Ok(())
 }
+
+/// `cargo test -p noren --test reencryption -- --ignored --nocapture`: one core, all limbs.
+#[test]
+#[ignore = "a measurement, which prints"]
+fn gigabytes_of_ciphertext_a_second() -> Result<()> {
+    const COUNT: usize = 64;
+    for (log_n, log_q, log_p) in [(13, vec![40; 4], vec![50]), (14, vec![45; 7], vec![50, 50])] {
+        let spec = bfv::ParametersSpec { log_n, plaintext_modulus: 65537, log_q, log_p, ..Default::default() };
+        let context = bfv::Context::with_threads(spec.build()?, Some(1))?;
+        let [old, new] = [1, 2].map(|byte| context.generate_keys(seed(byte), &bfv::KeyRequest::default()));
+        let (old, new) = (old?, new?);
+        let public = context.receiver_key(&new.secret, seed(3))?;
+        let keys = [
+            context.reencryption_key(&old.secret, &new.secret, seed(3))?,
+            context.reencryption_key_for(&old.secret, &public, seed(3))?,
+        ];
+        let encryptor = bfv::Encryptor::public(&context, &old.public, seed(4))?;
+        let fresh = encryptor.encrypt(&bfv::Encoder::new(&context).encode(&[1, 2, 3])?)?;
+        let bytes = fresh.to_bytes(&context, Form::Packed).len();
+        let stored = vec![fresh; COUNT];
+        for (what, key) in ["rotation", "handover"].iter().zip(&keys) {
+            let run = || match key.is_for_another_owner() {
+                true => context.reencrypt_many_for(&stored, key, Cover::default(), &seed(5)),
+                false => context.reencrypt_many(&stored, key),
+            };
+            run()?;
+            let start = std::time::Instant::now();
+            run()?;
+            let seconds = start.elapsed().as_secs_f64();
+            let (each, speed) = (1e3 * seconds / COUNT as f64, (bytes * COUNT) as f64 / seconds / 1e9);
+            println!("{what}, n = 2^{log_n}, {bytes} bytes: {each:.2} ms, {speed:.3} GB/s");
+        }
+    }
+    Ok(())
+}
