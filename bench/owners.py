@@ -116,13 +116,14 @@ def measured(work: Sums | Averages, rotations: int, products: int, threshold: in
         ciphertexts = [costs("encrypt", functools.partial(work.encrypt, row, public)) for row in work.data]
         totals = work.add(ciphertexts, evaluation)
         among = session.names[:threshold] if threshold else None
-        shares = [costs("open", functools.partial(party.open, totals, among)) for party in parties[:threshold]]
+        request = session.request(totals)
+        shares = [costs("open", functools.partial(party.open, request, among)) for party in parties[:threshold]]
         right = work.right(session, totals, shares)
     return {
         "parameters": str(work.parameters),
         "results": len(totals),
         "update": sum(len(bytes(x)) for x in ciphertexts[0]),
-        "total": sum(len(bytes(x)) for x in totals),
+        "request": len(request),
         "seconds": costs.seconds,
         "bytes": costs.bytes,
         "sent": sum(costs.bytes.values()),
@@ -176,7 +177,7 @@ def main() -> int:
             f"{count:7} {row['all']:7.2f}s {keys + seconds['encrypt'] + seconds['open']:8.3f}s {keys:7.3f}s "
             f"{seconds['open']:7.3f}s {row['sent'] / 1e6:7.2f}MB {row['received'] / 1e6:8.2f}MB "
             f"{row['memory'] / 2**20:.0f}MiB; a number {row['update'] / options.values:.1f} B encrypted, "
-            f"{row['total'] / options.values:.1f} B the sum, {row['bytes']['open'] / options.values:.1f} B a share"
+            f"{row['request'] / options.values:.1f} B to open it, {row['bytes']['open'] / options.values:.1f} B a share"
             f"{'' if row['right'] else '; wrong'}",
             flush=True,
         )

@@ -152,8 +152,7 @@ def hospital(at: int, folder: Path) -> None:
         write_ciphertexts(folder / f"{turn} change {name}", encrypted)
         among: list[str] = json.loads(read(folder / f"{turn} among"))
         if name in among:
-            total = read_ciphertexts(folder / f"{turn} total", average.context)
-            write(folder / f"{turn} share {name}", party.open(total, among))
+            write(folder / f"{turn} share {name}", party.open(read(folder / f"{turn} request"), among))
 
 
 def coordinate(folder: Path, session: owners.Session, average: federated.Average) -> list[Array]:
@@ -174,7 +173,7 @@ def coordinate(folder: Path, session: owners.Session, average: federated.Average
         total = average.add(updates, evaluation)
         # Other hospitals open each time.
         among = [there[(turn + at) % len(there)] for at in range(ENOUGH)]
-        write_ciphertexts(folder / f"{turn} total", total)
+        write(folder / f"{turn} request", session.request(total))
         write(folder / f"{turn} among", json.dumps(among).encode())
         shares = [read(folder / f"{turn} share {name}") for name in among]
         opened = session.opened(total, shares, signed=True, coefficients=True)
@@ -219,13 +218,13 @@ def main() -> None:
         for process in hospitals:
             process.join()
             assert process.exitcode == 0
-        sizes = {kind: (folder / f"0 {kind}").stat().st_size for kind in ("change hospital 1", "total")}
+        sizes = {kind: (folder / f"0 {kind}").stat().st_size for kind in ("change hospital 1", "request")}
     expected = in_clear()
     *_, images, digits = data()
     error = max(np.abs(found - wanted).max() for found, wanted in zip(weights, expected, strict=True))
     right = (scores(weights, images)[1].argmax(axis=1) == digits).mean()
     print(f"{ROUNDS} rounds of {len(NAMES)} hospitals, from round {LAST_ROUND + 1} on without one: {seconds:.1f} s")
-    print(f"a change takes {sizes['change hospital 1'] / 1e3:.0f} kB, the sum {sizes['total'] / 1e3:.0f} kB")
+    print(f"a change takes {sizes['change hospital 1'] / 1e3:.0f} kB, what hospitals need of the sum {sizes['request'] / 1e3:.0f} kB")
     print(f"largest difference from the same in clear: {error:.1e}")
     print(f"right about {right:.1%} of {len(images)} images that none of them has")
     # Rounding is below half a step in each round, and training makes little more of it.

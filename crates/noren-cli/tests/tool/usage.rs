@@ -73,8 +73,21 @@ fn every_verb_has_help_with_an_example() {
     let sandbox = Sandbox::new("help");
     assert!(sandbox.done(&["--version"]).contains(env!("CARGO_PKG_VERSION")));
     for verb in [
-        "info", "params", "plan", "keygen", "expand", "prepare", "encrypt", "eval", "decrypt", "rekey", "reencrypt",
-        "inspect", "party", "compare", "demo",
+        "info",
+        "params",
+        "plan",
+        "keygen",
+        "expand",
+        "prepare",
+        "encrypt",
+        "eval",
+        "decrypt",
+        "rekey",
+        "reencrypt",
+        "inspect",
+        "party",
+        "compare",
+        "demo",
     ] {
         let help = sandbox.done(&[verb, "--help"]);
         assert!(help.contains(&format!("  noren {verb}")), "{help}");

@@ -68,7 +68,7 @@ impl<'a> ShareGenerator<'a> {
                 RELINEARIZATION => self.first_half(limbs)?,
                 k => self.galois(k, limbs)?,
             };
-            switches.insert(element, Rows { limbs, rows });
+            switches.insert(element, Rows { limbs, count: rows.len(), rows });
         }
         Ok(KeyShare { round: Round::First, public: Some(public), switches })
     }
@@ -84,7 +84,7 @@ impl<'a> ShareGenerator<'a> {
         }
         sum.check_request(&self.context, request)?;
         let mut switches = BTreeMap::new();
-        if let Some(Rows { limbs, rows }) = sum.switches.get(&RELINEARIZATION) {
+        if let Some(Rows { limbs, rows, .. }) = sum.switches.get(&RELINEARIZATION) {
             let digits = self.digits("relinearisation key", *limbs)?;
             let ring = &digits.ring;
             let (s, u) = (self.secret.over(ring), self.mask(&digits));
@@ -100,8 +100,8 @@ impl<'a> ShareGenerator<'a> {
                 }
                 row.into_public()
             };
-            let rows = h0.iter().zip(h1).enumerate().map(row).collect();
-            switches.insert(RELINEARIZATION, Rows { limbs: *limbs, rows });
+            let rows: Vec<_> = h0.iter().zip(h1).enumerate().map(row).collect();
+            switches.insert(RELINEARIZATION, Rows { limbs: *limbs, count: rows.len(), rows });
         }
         Ok(KeyShare { round: Round::Second, public: None, switches })
     }

@@ -27,10 +27,23 @@ pub struct KeyShare {
     pub(crate) switches: BTreeMap<u32, Rows>,
 }
 
+/// What is read of the bytes of a share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// All of it.
+    Whole,
+    /// The half of the public key, without the rows of switching keys.
+    Public,
+    /// The same with the rows of relinearisation.
+    Relinearization,
+}
+
 /// The rows of a share of a switching key.
 pub(crate) struct Rows {
     /// The limbs of ciphertexts that the key serves.
     pub(crate) limbs: usize,
+    /// How many rows there are, those too that were not read.
+    pub(crate) count: usize,
     /// One for each digit; of relinearisation in the first round all those of `h_0`, then all those of `h_1`.
     pub(crate) rows: Vec<Poly<Eval>>,
 }
@@ -80,7 +93,7 @@ impl KeyShare {
 
     /// The switching keys of which there are rows, as `(element, limbs, rows)`.
     pub(crate) fn outline(&self) -> impl Iterator<Item = (u32, usize, usize)> {
-        self.switches.iter().map(|(&element, rows)| (element, rows.limbs, rows.rows.len()))
+        self.switches.iter().map(|(&element, rows)| (element, rows.limbs, rows.count))
     }
 
     fn check_alike(&self, other: &Self) -> Result<()> {

@@ -17,7 +17,7 @@ use crate::galois::apply_automorphism;
 use crate::joint::combine::{evaluation_keys, public_key};
 use crate::joint::generator::ShareGenerator;
 use crate::joint::opening::{self, Opener, SecondPart};
-use crate::joint::share::{KeyShare, RELINEARIZATION, Round};
+use crate::joint::share::{Extent, KeyShare, RELINEARIZATION, Round};
 use crate::key_request::KeyRequest;
 use crate::keygen::{KeyGenerator, secret_key};
 use crate::keys::{EvaluationKeys, PublicKey, SecretKey};
@@ -268,6 +268,13 @@ fn shares_come_back_from_bytes_and_no_part_of_one_is_left_out() -> Result<()> {
         let again = KeyShare::from_bytes(context, &bytes)?;
         assert_eq!(again.to_bytes(context, Form::Packed), bytes);
         again.check_request(context, &request())?;
+        // What is not read has the same outline, and no rows.
+        for (extent, wanted) in [(Extent::Public, 0), (Extent::Relinearization, 1)] {
+            let part = KeyShare::extent_from_bytes(context, &bytes, extent)?;
+            part.check_request(context, &request())?;
+            assert_eq!(part.switches.values().filter(|rows| !rows.rows.is_empty()).count(), wanted);
+            assert_eq!(part.public.is_some(), share.public.is_some());
+        }
         for end in (0..bytes.len()).step_by(bytes.len() / 40) {
             assert!(KeyShare::from_bytes(context, &bytes[..end]).is_err(), "{end} of {} bytes", bytes.len());
         }

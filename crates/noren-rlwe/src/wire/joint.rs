@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::joint::share::{KeyShare, RELINEARIZATION, Round, Rows};
+use crate::joint::share::{Extent, KeyShare, RELINEARIZATION, Round, Rows};
 use crate::wire::keys::key_ring;
 use crate::wire::kind::Kind;
 use crate::wire::object::Object;
-use crate::wire::reader::Reader;
+use crate::wire::reader::{Limits, Reader};
 use crate::wire::writer::Writer;
 
 /// One word: the round, from 1 on.
@@ -50,6 +50,24 @@ impl Object for KeyShare {
 
     /// Takes all items that are left.
     fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
+        Self::read_extent(context, reader, Extent::Whole)
+    }
+}
+
+impl KeyShare {
+    /// The share in these bytes, as far as it is wanted: the rows of other keys are not unpacked.
+    ///
+    /// # Errors
+    /// As [`Object::from_bytes`].
+    pub fn extent_from_bytes(context: &Context, bytes: &[u8], extent: Extent) -> Result<Self> {
+        let mut reader = Reader::open(bytes, Self::KIND, &Limits::default())?;
+        reader.check_fingerprint(&context.parameters().fingerprint())?;
+        let share = Self::read_extent(context, &mut reader, extent)?;
+        reader.finish()?;
+        Ok(share)
+    }
+
+    fn read_extent(context: &Context, reader: &mut Reader<'_>, extent: Extent) -> Result<Self> {
         let section = reader.take(ROUND)?;
         let round = match section.word_array()? {
             [1] => Round::First,
@@ -79,9 +97,19 @@ impl Object for KeyShare {
             let (ring, digits) = key_ring(context, shape, limbs)?;
             let halves = if element == RELINEARIZATION && round == Round::First { 2 } else { 1 };
             // Each row was there in full before the next is looked for: a count that is only claimed allocates nothing.
-            let tags = (ROW..).take(halves * digits);
-            let rows = tags.map(|tag| reader.take(tag)?.poly(&ring)).collect::<Result<_>>()?;
-            switches.insert(element, Rows { limbs, rows });
+            let (tags, mut rows) = ((ROW..).take(halves * digits), Vec::new());
+            let is_wanted = match extent {
+                Extent::Whole => true,
+                Extent::Public => false,
+                Extent::Relinearization => element == RELINEARIZATION,
+            };
+            for tag in tags {
+                let row = reader.take(tag)?;
+                if is_wanted {
+                    rows.push(row.poly(&ring)?);
+                }
+            }
+            switches.insert(element, Rows { limbs, count: halves * digits, rows });
         }
         Ok(Self { round, public, switches })
     }

@@ -9,6 +9,7 @@ use noren_rlwe::ciphertext::Plaintext as Row;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::joint::generator::ShareGenerator;
 use noren_rlwe::joint::opening::Opener;
+use noren_rlwe::joint::share::Extent;
 use noren_rlwe::joint::threshold::weighted;
 use noren_rlwe::keygen::KeyGenerator;
 use noren_rlwe::keys::SecretKey;
@@ -195,7 +196,9 @@ impl Party {
         let (seed, common) = (self.bound().derive("shares"), self.transcript.common()?);
         let generator = ShareGenerator::new(rlwe, &self.secret, &seed, &common)?;
         let share = match round {
-            Round::Relinearize => generator.second(session.request(), &self.transcript.sum(Round::Share)?)?,
+            Round::Relinearize => {
+                generator.second(session.request(), &self.transcript.sum(Round::Share, Extent::Relinearization)?)?
+            }
             _ => generator.first(session.request())?,
         };
         Ok(share.to_bytes(rlwe, Form::Packed))

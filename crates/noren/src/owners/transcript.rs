@@ -5,9 +5,8 @@ use std::sync::Arc;
 use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::joint::combine::{evaluation_keys, public_key};
-use noren_rlwe::joint::share::KeyShare;
+use noren_rlwe::joint::share::{Extent, KeyShare};
 use noren_rlwe::keys::PublicKey;
-use noren_rlwe::wire::object::Object;
 
 use crate::owners::channel::{KEY_BYTES, SEALED_BYTES, is_key};
 use crate::owners::message::{Message, Round};
@@ -118,7 +117,7 @@ impl Transcript {
     /// # Errors
     /// [`Error::Length`] names parties whose messages are missing; shares of other keys.
     pub fn public_key(&self) -> Result<PublicKey> {
-        public_key(self.session.context().rlwe(), &self.common()?, &self.sum(Round::Share)?)
+        public_key(self.session.context().rlwe(), &self.common()?, &self.sum(Round::Share, Extent::Public)?)
     }
 
     /// The keys, once all messages are there.
@@ -127,10 +126,10 @@ impl Transcript {
     /// [`Error::Length`] names parties whose messages are missing; shares of other keys.
     pub fn keys(&self) -> Result<JointKeys> {
         let context = self.session.context();
-        let (common, first) = (self.common()?, self.sum(Round::Share)?);
+        let (common, first) = (self.common()?, self.sum(Round::Share, Extent::Whole)?);
         let public = public_key(context.rlwe(), &common, &first)?;
         let second = match self.session.request().relinearization {
-            Some(_) => self.sum(Round::Relinearize)?,
+            Some(_) => self.sum(Round::Relinearize, Extent::Whole)?,
             None => KeyShare::empty_second(),
         };
         let evaluation = evaluation_keys(context.rlwe(), &common, &public, [&first, &second])?;
@@ -170,10 +169,10 @@ impl Transcript {
         Ok(self.rounds[round.number()].iter().flatten().map(|body| &body[..]).collect())
     }
 
-    /// The sum of all shares of a round.
-    pub(super) fn sum(&self, round: Round) -> Result<KeyShare> {
+    /// The sum of all shares of a round, as far as it is wanted.
+    pub(super) fn sum(&self, round: Round, extent: Extent) -> Result<KeyShare> {
         let rlwe = self.session.context().rlwe();
-        let mut shares = self.bodies(round)?.into_iter().map(|body| KeyShare::from_bytes(rlwe, body));
+        let mut shares = self.bodies(round)?.into_iter().map(|body| KeyShare::extent_from_bytes(rlwe, body, extent));
         let mut sum = shares.next().expect("a session has parties")?;
         for share in shares {
             sum.add_assign(rlwe, &share?)?;
