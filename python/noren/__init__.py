@@ -13,6 +13,7 @@
 - `noren.retrieval`, `noren.intersection`: rows of a table of another, by numbers and keywords that stay encrypted;
 - `noren.owners`: keys of several owners, and results that they open together;
 - `noren.federated`: averages of updates of a model that several parties have;
+- `noren.flower`: such averages under Flower, which the extra `noren[flower]` brings;
 - `noren.cluster`: programs on several cores or machines, over Ray, which the extra `noren[cluster]` brings;
 - `noren.sign`, `noren.verify`, `noren.SigningKey`, `noren.Signer`: files that say who made them;
 - `noren.PicklableSecret`: a secret key that is pickled on purpose;

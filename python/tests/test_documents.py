@@ -164,7 +164,8 @@ def test_python_of_a_page_runs_in_one_session(
         # Lines are numbered as in the page.
         code = compile("\n" * block.line + block.text, page, "exec")
         # A Python without the package runs the others of the page.
-        missing = "import onnx" in block.text and find_spec("onnx") is None
+        needed = [name for name in ("onnx", "flwr") if re.search(rf"^(import|from) {name}\b", block.text, re.MULTILINE)]
+        missing = any(find_spec(name) is None for name in needed)
         if block.reason is None and not missing:
             capsys.readouterr()
             exec(code, session)

@@ -1,5 +1,7 @@
 """Averages of updates: exact sums of what was rounded, and what is refused."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +84,15 @@ def test_what_cannot_be_is_refused() -> None:
             new(np.zeros(3), **{"parties": 2, "security": None, **options})
     with pytest.raises(TypeError):
         new(np.zeros(3), parties=2.5)
+
+
+def test_without_flower_its_extra_is_named() -> None:
+    # None stands for a package that cannot be imported.
+    code = "import sys; sys.modules['flwr'] = None; import noren, noren.federated; import noren.flower"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "ImportError: noren.flower needs Flower" in done.stderr
+    assert "pip install 'noren[flower]'" in done.stderr
 
 
 def test_updates_that_do_not_fit_are_refused(tmp_path: Path) -> None:
