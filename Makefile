@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # sources change between calls.
 export CARGO_INCREMENTAL ?= 0
 
-.PHONY: demo test test-full test-parquet test-cluster build lint .lint-rust .lint-python test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files licences sbom wheel sdist reproducible packages targets test-arm test-s390x clean
+.PHONY: demo test test-full test-parquet test-cluster test-flower build lint .lint-rust .lint-python test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files licences sbom wheel sdist reproducible packages targets test-arm test-s390x clean
 
 ## demo: score real clinical records under encryption, client and server as separate processes.
 demo: build
@@ -52,6 +52,12 @@ test-parquet: $(VENV)/.tools
 ## test-cluster: a Ray cluster on this machine, whose workers, nodes and drivers are killed at 20 random times each: some minutes.
 test-cluster: build
 	NOREN_CLUSTER_KILLS=20 $(BIN)/pytest --quiet python/tests/test_cluster_faults.py
+
+## test-flower: averages under Flower, in an environment of its own: Flower asks for older versions of what other tests use.
+test-flower: build
+	$(PYTHON) -m venv target/flower
+	target/flower/bin/pip install --quiet 'flwr>=1.22' 'numpy>=1.26' 'pytest>=8'
+	PYTHONPATH=python target/flower/bin/python -m pytest --quiet python/tests/test_flower.py
 
 ## build: the tool at target/release/noren and .venv/bin/noren, benchmarks at target/release/noren-lab, the Python package in
 ## .venv.
