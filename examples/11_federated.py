@@ -224,7 +224,8 @@ def main() -> None:
     error = max(np.abs(found - wanted).max() for found, wanted in zip(weights, expected, strict=True))
     right = (scores(weights, images)[1].argmax(axis=1) == digits).mean()
     print(f"{ROUNDS} rounds of {len(NAMES)} hospitals, from round {LAST_ROUND + 1} on without one: {seconds:.1f} s")
-    print(f"a change takes {sizes['change hospital 1'] / 1e3:.0f} kB, what hospitals need of the sum {sizes['request'] / 1e3:.0f} kB")
+    change, request = sizes["change hospital 1"] / 1e3, sizes["request"] / 1e3
+    print(f"a change takes {change:.0f} kB, what a hospital needs to open the sum {request:.0f} kB")
     print(f"largest difference from the same in clear: {error:.1e}")
     print(f"right about {right:.1%} of {len(images)} images that none of them has")
     # Rounding is below half a step in each round, and training makes little more of it.

@@ -61,7 +61,15 @@ impl<T: Serialize + DeserializeOwned> Description<T> {
     /// # Errors
     /// [`Error::WrongKind`].
     pub fn check_message<P: Purpose>(&self, message: &Parcel<P>, name: &str) -> Result<()> {
-        if message.fingerprint == self.digest {
+        self.check_fingerprint::<P>(&message.fingerprint, name)
+    }
+
+    /// The same for the fingerprint of a message.
+    ///
+    /// # Errors
+    /// As [`Description::check_message`].
+    pub fn check_fingerprint<P: Purpose>(&self, fingerprint: &[u8; 32], name: &str) -> Result<()> {
+        if *fingerprint == self.digest {
             return Ok(());
         }
         let found = format!("{} of another {name}", P::KIND);

@@ -85,6 +85,18 @@ impl<P: Purpose> Parcel<P> {
         Self { fingerprint, items, purpose: PhantomData }
     }
 
+    /// The fingerprint of the parcel in these bytes, and its items, where they stand.
+    ///
+    /// # Errors
+    /// As [`Object::from_bytes`].
+    pub(crate) fn borrowed(bytes: &[u8]) -> Result<([u8; 32], Vec<&[u8]>)> {
+        let mut reader = Reader::open(bytes, P::KIND, &Limits::default())?;
+        let fingerprint = reader.header().fingerprint;
+        let items = borrowed_items(&mut reader)?;
+        reader.finish()?;
+        Ok((fingerprint, items))
+    }
+
     /// The only item.
     ///
     /// # Errors
@@ -250,12 +262,17 @@ impl<P: Purpose> Object for Parcel<P> {
     }
 
     fn read((): &(), reader: &mut Reader<'_>) -> Result<Self> {
-        let mut items = vec![reader.take(BYTES)?.bytes()?.to_vec()];
-        while reader.next_item()? {
-            items.push(reader.take(BYTES)?.bytes()?.to_vec());
-        }
+        let items = borrowed_items(reader)?.into_iter().map(<[u8]>::to_vec).collect();
         Ok(Self::new(reader.header().fingerprint, items))
     }
+}
+
+fn borrowed_items<'a>(reader: &mut Reader<'a>) -> Result<Vec<&'a [u8]>> {
+    let mut items = vec![reader.take(BYTES)?.bytes()?];
+    while reader.next_item()? {
+        items.push(reader.take(BYTES)?.bytes()?);
+    }
+    Ok(items)
 }
 
 #[cfg(test)]

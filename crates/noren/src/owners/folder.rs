@@ -134,7 +134,7 @@ impl Folder {
                     continue;
                 }
                 if let Some(bytes) = self.party.transcript().message(party, round) {
-                    write_atomically(&path, Access::Default, |file| file.write_all(&bytes))?;
+                    write_atomically(&path, Access::Default, |file| file.write_all(bytes))?;
                 }
             }
         }
@@ -143,7 +143,7 @@ impl Folder {
 
     /// The own message of a round that was sent before.
     #[must_use]
-    pub fn sent(&self, round: Round) -> Option<Vec<u8>> {
+    pub fn sent(&self, round: Round) -> Option<&[u8]> {
         self.party.transcript().message(self.party.number(), round)
     }
 

@@ -1,6 +1,7 @@
 //! Messages of parties, as bytes.
 
 use std::fmt;
+use std::ops::Range;
 
 use noren_rlwe::ciphertext::Plaintext as Row;
 use noren_rlwe::error::{Error, Result};
@@ -59,7 +60,8 @@ impl fmt::Display for Round {
 pub(super) struct Message {
     pub party: usize,
     pub round: Round,
-    pub body: Vec<u8>,
+    bytes: Vec<u8>,
+    body: Range<usize>,
 }
 
 impl Message {
@@ -67,27 +69,38 @@ impl Message {
     ///
     /// # Errors
     /// Another session; a party or a round that there is not.
-    pub fn read(session: &Session, bytes: &[u8]) -> Result<Self> {
-        let mut parcel = Parcel::<JointMessage>::from_bytes(&(), bytes)?;
-        session.check_message(&parcel)?;
-        let body = parcel.items.pop().unwrap_or_default();
-        let head = parcel.items.first().filter(|_| parcel.items.len() == 1);
-        let head = head.and_then(|head| <[u8; 2 * WORD]>::try_from(&head[..]).ok()).unwrap_or([u8::MAX; 2 * WORD]);
+    pub fn read(session: &Session, bytes: Vec<u8>) -> Result<Self> {
+        let (fingerprint, items) = Parcel::<JointMessage>::borrowed(&bytes)?;
+        session.check_fingerprint::<JointMessage>(&fingerprint)?;
+        let (head, body) = match items[..] {
+            [head, body] => (head.try_into().unwrap_or([u8::MAX; 2 * WORD]), body),
+            _ => ([u8::MAX; 2 * WORD], &[][..]),
+        };
         let (party, round) = words(head);
         let round = usize::try_from(round).ok().and_then(|round| Round::ALL.get(round).copied());
-        match (checked(session, party), round) {
-            (Some(party), Some(round)) => Ok(Self { party, round, body }),
-            _ => Err(Error::parameter(
-                "message of a party",
-                "a party or a round that there is not",
-                "one of the session",
-            )),
-        }
+        let (Some(party), Some(round)) = (checked(session, party), round) else {
+            let found = "a party or a round that there is not";
+            return Err(Error::parameter("message of a party", found, "one of the session"));
+        };
+        // The body stays where it is: those of shares are as large as keys.
+        let start = body.as_ptr().addr() - bytes.as_ptr().addr();
+        let body = start..start + body.len();
+        Ok(Self { party, round, bytes, body })
     }
 
-    pub fn to_bytes(&self, session: &Session) -> Vec<u8> {
-        let head = [self.party as u64, self.round.number() as u64].map(u64::to_le_bytes).concat();
-        Parcel::<JointMessage>::new(session.digest(), vec![head, self.body.clone()]).to_bytes(&(), Form::Packed)
+    /// The message of a party with this body.
+    pub fn new(session: &Session, party: usize, round: Round, body: Vec<u8>) -> Self {
+        let head = [party as u64, round.number() as u64].map(u64::to_le_bytes).concat();
+        let bytes = Parcel::<JointMessage>::new(session.digest(), vec![head, body]).to_bytes(&(), Form::Packed);
+        Self::read(session, bytes).expect("a message that was just made")
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub fn body(&self) -> &[u8] {
+        &self.bytes[self.body.clone()]
     }
 }
 

@@ -23,7 +23,7 @@ use noren_rlwe::wire::writer::Form;
 use crate::backends::backend::Record;
 use crate::backends::parcel::{JointParty, Parcel};
 use crate::owners::channel::Mailbox;
-use crate::owners::message::{Round, Shares};
+use crate::owners::message::{Message, Round, Shares};
 use crate::owners::parts::Pairs;
 use crate::owners::request::{Part, Request, digest};
 use crate::owners::session::Session;
@@ -159,9 +159,9 @@ impl Party {
         let Some(&round) = rounds.get(next) else { return Ok(None) };
         if !self.transcript.has(self.number, round) {
             let body = self.body(round)?;
-            self.transcript.insert(self.number, round, body)?;
+            self.transcript.insert(Message::new(self.session(), self.number, round, body))?;
         }
-        Ok(self.transcript.message(self.number, round))
+        Ok(self.transcript.message(self.number, round).map(<[u8]>::to_vec))
     }
 
     /// Takes messages, its own from before a restart too, without an answer.

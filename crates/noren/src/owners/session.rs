@@ -261,7 +261,12 @@ impl Session {
 
     /// Refuses a message, or shares, of another session.
     pub(super) fn check_message<P: Purpose>(&self, parcel: &Parcel<P>) -> Result<()> {
-        self.0.description.check_message(parcel, "session")
+        self.check_fingerprint::<P>(&parcel.fingerprint)
+    }
+
+    /// The same for the fingerprint of a message.
+    pub(super) fn check_fingerprint<P: Purpose>(&self, fingerprint: &[u8; 32]) -> Result<()> {
+        self.0.description.check_fingerprint::<P>(fingerprint, "session")
     }
 
     /// The names of the parties of which something holds.

@@ -15,8 +15,8 @@ use crate::owners::session::{JointKeys, Session};
 /// The messages of a session, checked against one another as they come. Anybody may hold it: it has no secret.
 pub struct Transcript {
     session: Session,
-    /// Of each round the bodies of all parties that have sent one.
-    rounds: Vec<Vec<Option<Vec<u8>>>>,
+    /// Of each round the messages of all parties that have sent one.
+    rounds: Vec<Vec<Option<Message>>>,
 }
 
 /// The bytes of strings and commitments.
@@ -28,7 +28,7 @@ impl Transcript {
     /// Without a message.
     #[must_use]
     pub fn new(session: &Session) -> Self {
-        let rounds = Round::ALL.map(|_| vec![None; session.names().len()]).into();
+        let rounds = Round::ALL.map(|_| session.names().iter().map(|_| None).collect()).into();
         Self { session: session.clone(), rounds }
     }
 
@@ -51,18 +51,20 @@ impl Transcript {
     /// A message of another session or round, another message of the same party and round than the one that is known, a string or a
     /// share that is not the one that was committed to.
     pub fn add(&mut self, message: &[u8]) -> Result<Round> {
-        let Message { party, round, body } = Message::read(&self.session, message)?;
-        self.insert(party, round, body)?;
+        let message = Message::read(&self.session, message.to_vec())?;
+        let round = message.round;
+        self.insert(message)?;
         Ok(round)
     }
 
-    pub(super) fn insert(&mut self, party: usize, round: Round, body: Vec<u8>) -> Result<()> {
+    pub(super) fn insert(&mut self, message: Message) -> Result<()> {
+        let (party, round, body) = (message.party, message.round, message.body());
         let name = &self.session.names()[party];
         if !self.rounds().contains(&round) {
             return Err(Error::parameter("round", round, "one of a session with products"));
         }
         if let Some(known) = &self.rounds[round.number()][party] {
-            if *known == body {
+            if known.body() == body {
                 return Ok(());
             }
             let found = format!("a second one of {name:?} in round {round}");
@@ -79,7 +81,7 @@ impl Transcript {
         };
         if let Some(before) = committed {
             let known = self.body(before, party)?;
-            if known[..BYTES] != commitment(&self.session, party, before, &body) {
+            if known[..BYTES] != commitment(&self.session, party, before, body) {
                 let found = format!("another one than {name:?} committed to in round {before}");
                 return Err(Error::parameter("message of a party", found, "what it committed to"));
             }
@@ -101,7 +103,7 @@ impl Transcript {
             let found = format!("one of {name:?} whose key is none of ML-KEM-768");
             return Err(Error::parameter("message of a party", found, "a key that seeds are encapsulated to"));
         }
-        self.rounds[round.number()][party] = Some(body);
+        self.rounds[round.number()][party] = Some(message);
         Ok(())
     }
 
@@ -143,9 +145,8 @@ impl Transcript {
 
     /// The message of a party in a round, if it is there.
     #[must_use]
-    pub fn message(&self, party: usize, round: Round) -> Option<Vec<u8>> {
-        let body = self.rounds[round.number()].get(party)?.clone()?;
-        Some(Message { party, round, body }.to_bytes(&self.session))
+    pub fn message(&self, party: usize, round: Round) -> Option<&[u8]> {
+        self.rounds[round.number()].get(party)?.as_ref().map(Message::bytes)
     }
 
     /// The seed that all parties have in common: a hash of their strings.
@@ -166,7 +167,7 @@ impl Transcript {
     /// What all parties have sent in a round, in their order.
     pub(super) fn bodies(&self, round: Round) -> Result<Vec<&[u8]>> {
         self.complete(round)?;
-        Ok(self.rounds[round.number()].iter().flatten().map(|body| &body[..]).collect())
+        Ok(self.rounds[round.number()].iter().flatten().map(Message::body).collect())
     }
 
     /// The sum of all shares of a round, as far as it is wanted.
@@ -193,8 +194,8 @@ impl Transcript {
         Err(Error::Length { what: "messages of parties", found, needed })
     }
 
-    fn body(&self, round: Round, party: usize) -> Result<&Vec<u8>> {
-        self.rounds[round.number()][party].as_ref().ok_or_else(|| {
+    fn body(&self, round: Round, party: usize) -> Result<&[u8]> {
+        self.rounds[round.number()][party].as_ref().map(Message::body).ok_or_else(|| {
             let found = format!("one of {:?} before that of round {round}", self.session.names()[party]);
             Error::parameter("message of a party", found, "messages in the order of the rounds")
         })
