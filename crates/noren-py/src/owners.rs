@@ -320,7 +320,7 @@ impl PyParty {
     /// The messages that it has sent, with the names of their rounds.
     fn sent<'py>(&self, py: Python<'py>) -> Vec<(&'static str, Bound<'py, PyBytes>)> {
         let folder = lock(&self.0);
-        let sent = |&round: &Round| Some((round.name(), PyBytes::new(py, &folder.sent(round)?)));
+        let sent = |&round: &Round| Some((round.name(), PyBytes::new(py, folder.sent(round)?)));
         folder.party().transcript().rounds().iter().filter_map(sent).collect()
     }
 
