@@ -150,6 +150,9 @@ def things(
         "ckks.Context": (ctx, reals),
         "ckks.SecretKey": (keys.secret, reals),
         "ckks.PublicKey": (keys.public, reals),
+        "ckks.Context.reencrypt": (ctx, reals | {"key": ctx.reencryption_key(keys.secret, ctx.keygen().secret)}),
+        "ckks.ReceiverKey": (ctx.receiver_key(keys.secret), reals),
+        "ckks.ReencryptionKey": (_noren.ckks.ReencryptionKey, reals),
         "ckks.EvaluationKeys": (keys.evaluation, reals),
         "ckks.Ciphertext": (x, reals),
         "ckks.Evaluator": (ctx.evaluator(keys.evaluation), reals),
@@ -165,11 +168,15 @@ def things(
         whole = common | {"parameters": params, "context": other, "secret": its.secret, "key": its.secret, "x": y}
         name = scheme.__name__.rpartition(".")[2]
         found |= {f"{name}.Context": (other, whole), f"{name}.Ciphertext": (y, whole), f"{name}.Evaluator": (ev, whole)}
+        to_another = other.reencryption_key(its.secret, other.keygen().secret)
+        found[f"{name}.Context.reencrypt"] = other, whole | {"key": to_another}
     plan = bfv.LookupPlan(params, 4)
     found |= {
         "integers.Parameters": (params, whole),
         "integers.SecretKey": (its.secret, whole),
         "integers.PublicKey": (its.public, whole),
+        "integers.ReceiverKey": (other.receiver_key(its.secret), whole),
+        "integers.ReencryptionKey": (_noren.integers.ReencryptionKey, whole),
         "integers.EvaluationKeys": (its.evaluation, whole),
         "integers.SlotMatrix": (bgv.SlotMatrix, whole),
         "bfv.LookupPlan": (plan, whole),
@@ -260,7 +267,8 @@ def test_numbers_that_no_type_holds_are_refused_by_the_number(things: dict[str, 
                 name = f"{owner}.{function.name}"
                 if name in INNER or not list(whole_arguments(function)):
                     continue
-                thing, names = things[owner]
+                # Some take a key of another kind than the others of their class.
+                thing, names = things.get(name, things[owner])
                 if function.name == "__new__":
                     call = thing if inspect.isclass(thing) else type(thing)
                 else:
