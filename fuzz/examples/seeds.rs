@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use noren::backends::{Backends, Inputs, Parcel};
-use noren::bfv;
 use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::ckks;
 use noren::compiler::{Options, Program};
