@@ -26,12 +26,12 @@ pub fn drawn(context: &Context, seed: &Seed) -> Poly<Eval> {
 ///
 /// # Errors
 /// [`Error::ParameterMismatch`](crate::error::Error::ParameterMismatch) for a secret of other parameters.
-pub fn dealt(context: &Context, secret: &SecretKey, drawn: &[(usize, &Poly<Eval>)], at: usize) -> Result<Poly<Eval>> {
+pub fn dealt(context: &Context, secret: &SecretKey, drawn: &[(usize, Poly<Eval>)], at: usize) -> Result<Poly<Eval>> {
     context.parameters().check_fingerprint(secret.fingerprint(), "the secret key")?;
     let ring = ring(context);
-    let points: Vec<u64> = std::iter::once(0).chain(drawn.iter().map(|&(party, _)| point(party))).collect();
+    let points: Vec<u64> = std::iter::once(0).chain(drawn.iter().map(|(party, _)| point(*party))).collect();
     let secret = secret.over(&ring);
-    let values = std::iter::once(&*secret).chain(drawn.iter().map(|&(_, part)| part));
+    let values = std::iter::once(&*secret).chain(drawn.iter().map(|(_, part)| part));
     let mut sum = ring.constant(&vec![0; ring.limbs()]).into_secret();
     for (which, value) in values.enumerate() {
         ring.mul_scalar_add_assign(&mut sum, value, &lagrange(&ring, &points, which, point(at)));

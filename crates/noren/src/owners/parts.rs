@@ -21,10 +21,17 @@ use crate::owners::channel::{Mailbox, SEALED_BYTES, seal};
 use crate::owners::session::Session;
 use crate::owners::transcript::BYTES;
 
+/// The seeds that a party gives to each other one.
+pub(super) struct Given {
+    own: usize,
+    seeds: Vec<Option<Seed>>,
+    /// All of them, encapsulated.
+    sealed: Vec<u8>,
+}
+
 /// The seeds that a party has with each other one: those that it gave, and those that it was given.
 pub(super) struct Pairs {
-    own: usize,
-    given: Vec<Option<Seed>>,
+    given: Given,
     taken: Vec<Option<Seed>>,
 }
 
@@ -60,65 +67,60 @@ fn damaged(session: &Session, from: usize) -> Error {
     Error::parameter("message of a party", found, "seeds and parts for all other parties: begin a new session")
 }
 
-impl Pairs {
-    /// Seeds for all others, and what a party promises beside its commitment. `keys` are those that the others encapsulate to.
+impl Given {
+    /// Seeds for all others, which follow from a secret one. `keys` are those that the others encapsulate to.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] names a party whose key is none.
+    pub fn new(session: &Session, own: usize, seed: &Seed, keys: &[&[u8]]) -> Result<Self> {
+        let (mut seeds, mut all) = (vec![None; keys.len()], Vec::new());
+        for (to, key) in keys.iter().enumerate().filter(|&(to, _)| to != own) {
+            let (sealed, pair) = seal(key, &seed.derive(&to.to_string())).ok_or_else(|| damaged(session, to))?;
+            all.extend(sealed);
+            seeds[to] = Some(pair);
+        }
+        Ok(Self { own, seeds, sealed: all })
+    }
+
+    /// What the party promises beside its commitment.
     ///
     /// # Errors
     /// As [`dealt`].
-    pub fn promise(
-        session: &Session,
-        (own, secret, seed): (usize, &SecretKey, &Seed),
-        keys: &[&[u8]],
-    ) -> Result<(Vec<u8>, Vec<Option<Seed>>)> {
-        let mut bytes = Vec::new();
-        let mut given = vec![None; keys.len()];
-        for (to, key) in keys.iter().enumerate().filter(|&(to, _)| to != own) {
-            let (sealed, pair) = seal(key, &seed.derive(&to.to_string())).ok_or_else(|| damaged(session, to))?;
-            bytes.extend(sealed);
-            given[to] = Some(pair);
-        }
-        let rlwe = session.context().rlwe();
-        for to in (0..keys.len()).filter(|&to| place(session, own, to).is_some()) {
-            let part = Self::dealt(session, (own, secret), &given, to)?;
-            let seed = given[to].as_ref().expect("another party");
+    pub fn promise(&self, session: &Session, secret: &SecretKey) -> Result<Vec<u8>> {
+        let (rlwe, drawn) = (session.context().rlwe(), self.drawn(session));
+        let mut bytes = self.sealed.clone();
+        let others = self.seeds.iter().enumerate().filter(|&(to, _)| place(session, self.own, to).is_some());
+        for (to, seed) in others.filter_map(|(to, seed)| Some((to, seed.as_ref()?))) {
+            let part = dealt(rlwe, secret, &drawn, to)?;
             bytes.extend(Row { poly: hidden(rlwe, &part, &seed.derive(PART)) }.to_bytes(rlwe, Form::Packed));
         }
-        Ok((bytes, given))
+        Ok(bytes)
     }
 
-    /// The part that a party has of its own secret, or gives to another: of the polynomial that its seeds fix.
-    fn dealt(
-        session: &Session,
-        (own, secret): (usize, &SecretKey),
-        given: &[Option<Seed>],
-        to: usize,
-    ) -> Result<Poly<Eval>> {
-        let rlwe = session.context().rlwe();
-        let threshold = session.threshold().expect("some parties open results");
-        let following = (0..given.len()).filter(|&other| follows(session, threshold, own, other));
-        let fixed =
-            following.map(|other| (other, drawn(rlwe, &given[other].as_ref().expect("another party").derive(PART))));
-        let fixed: Vec<_> = fixed.collect();
-        let fixed: Vec<_> = fixed.iter().map(|(other, part)| (*other, part)).collect();
-        dealt(rlwe, secret, &fixed, to)
+    /// The parts of those that follow; with the secret they fix those of all others. None, if all parties open results.
+    fn drawn(&self, session: &Session) -> Vec<(usize, Poly<Eval>)> {
+        let of = |(to, seed): (usize, &Option<Seed>)| {
+            let seed =
+                seed.as_ref().filter(|_| session.threshold().is_some_and(|t| follows(session, t, self.own, to)))?;
+            Some((to, drawn(session.context().rlwe(), &seed.derive(PART))))
+        };
+        self.seeds.iter().enumerate().filter_map(of).collect()
     }
+}
 
+impl Pairs {
     /// The seeds that all parties have with this one, from the promises of all.
     ///
     /// # Errors
     /// [`Error::Parameters`] names a party whose promise is cut short.
-    pub fn read(
-        session: &Session,
-        (own, mailbox): (usize, &Mailbox),
-        given: Vec<Option<Seed>>,
-        promises: &[&[u8]],
-    ) -> Result<Self> {
+    pub fn read(session: &Session, mailbox: &Mailbox, given: Given, promises: &[&[u8]]) -> Result<Self> {
+        let own = given.own;
         let of = |(from, promise): (usize, &&[u8])| {
             let sealed = (from != own).then(|| sealed(session, promise, from, own)).transpose()?;
             sealed.map(|sealed| mailbox.unseal(sealed).ok_or_else(|| damaged(session, from))).transpose()
         };
         let taken = promises.iter().enumerate().map(of).collect::<Result<_>>()?;
-        Ok(Self { own, given, taken })
+        Ok(Self { given, taken })
     }
 
     /// The part of the joint secret that the party has: of each secret one.
@@ -126,11 +128,11 @@ impl Pairs {
     /// # Errors
     /// [`Error::Parameters`] names a party whose promise is cut short.
     pub fn part(&self, session: &Session, secret: &SecretKey, promises: &[&[u8]]) -> Result<Poly<Eval>> {
-        let rlwe = session.context().rlwe();
-        let mut sum = Self::dealt(session, (self.own, secret), &self.given, self.own)?;
+        let (rlwe, own) = (session.context().rlwe(), self.given.own);
+        let mut sum = dealt(rlwe, secret, &self.given.drawn(session), own)?;
         for (from, seed) in self.taken.iter().enumerate() {
             let Some(seed) = seed.as_ref().map(|seed| seed.derive(PART)) else { continue };
-            let part = match place(session, from, self.own) {
+            let part = match place(session, from, own) {
                 None => drawn(rlwe, &seed),
                 Some(place) => {
                     let row = Row::from_bytes(rlwe, covered(session, promises[from], from, place)?);
@@ -148,10 +150,10 @@ impl Pairs {
 
     /// The seeds of masks of shares, and whether this party adds them: that which the first of two gave to the second.
     pub fn masks(&self, among: &[usize]) -> Vec<(Seed, bool)> {
-        let others = among.iter().filter(|&&other| other != self.own);
+        let others = among.iter().filter(|&&other| other != self.given.own);
         let mask = |&other: &usize| {
-            let first = self.own < other;
-            let seed = if first { &self.given[other] } else { &self.taken[other] };
+            let first = self.given.own < other;
+            let seed = if first { &self.given.seeds[other] } else { &self.taken[other] };
             seed.as_ref().map(|seed| (seed.derive(MASK), first))
         };
         others.filter_map(mask).collect()

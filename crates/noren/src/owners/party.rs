@@ -24,7 +24,7 @@ use crate::backends::backend::Record;
 use crate::backends::parcel::{JointParty, Parcel};
 use crate::owners::channel::Mailbox;
 use crate::owners::message::{Message, Round, Shares};
-use crate::owners::parts::Pairs;
+use crate::owners::parts::{Given, Pairs};
 use crate::owners::request::{Part, Request, digest};
 use crate::owners::session::Session;
 use crate::owners::transcript::{Transcript, commitment};
@@ -181,7 +181,7 @@ impl Party {
             Round::Reveal => Ok(string()),
             Round::Promise => {
                 let share = self.share(Round::Share)?;
-                let body = [committed(&share), self.promise()?.0].concat();
+                let body = [committed(&share), self.given()?.promise(self.session(), &self.secret)?].concat();
                 self.promised = Some(share);
                 Ok(body)
             }
@@ -204,11 +204,11 @@ impl Party {
         Ok(share.to_bytes(rlwe, Form::Packed))
     }
 
-    /// What it promises beside its share, and the seeds that it gives to the others.
-    fn promise(&self) -> Result<(Vec<u8>, Vec<Option<Seed>>)> {
+    /// The seeds that it gives to the others.
+    fn given(&self) -> Result<Given> {
         let common = Record::hexadecimal(self.transcript.common()?.as_bytes());
         let seed = self.bound().derive("pairs").derive(&common);
-        Pairs::promise(self.session(), (self.number, &self.secret, &seed), &self.transcript.mailboxes()?)
+        Given::new(self.session(), self.number, &seed, &self.transcript.mailboxes()?)
     }
 
     fn mailbox(&self) -> Mailbox {
@@ -229,7 +229,7 @@ impl Party {
     fn made_ready(&self) -> Result<Ready> {
         let key = self.transcript.public_key()?.owner().key;
         let (session, promises) = (self.session(), self.transcript.bodies(Round::Promise)?);
-        let pairs = Pairs::read(session, (self.number, &self.mailbox()), self.promise()?.1, &promises)?;
+        let pairs = Pairs::read(session, &self.mailbox(), self.given()?, &promises)?;
         let part = session.threshold().map(|_| pairs.part(session, &self.secret, &promises)).transpose()?;
         Ok(Ready { key, pairs, part })
     }
