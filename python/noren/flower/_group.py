@@ -75,13 +75,13 @@ class Group:
         """
         updates = list(updates)
         needed = self.session.threshold or len(self.session.names)
-        data = [bytes(part) for part in total]
+        data = [self.session.request(total)]
         failed: dict[str, str] = {}
         while True:
             there = self.connected(grid)
-            able = [name for name in there if name not in failed and self._left[name] >= len(data)]
+            able = [name for name in there if name not in failed and self._left[name] >= len(total)]
             if len(able) < needed:
-                raise self._cannot_open(there, failed, needed, len(data))
+                raise self._cannot_open(there, failed, needed, len(total))
             among = sorted(able, key=lambda name: name not in updates)[:needed]
             request = self._request(Step.OPEN, {"among": among, "updates": updates}, data)
             contents, failures = self.ask(grid, dict.fromkeys(among, request))
@@ -90,7 +90,7 @@ class Group:
                 return self.session.opened(total, shares, signed=True, coefficients=True)
             failed |= failures
             if not self.session.threshold:
-                raise self._cannot_open(there, failed, needed, len(data))
+                raise self._cannot_open(there, failed, needed, len(total))
             LOG.warning("others open the sum, which counts as another result: %s", listed(failures, failures))
 
     def ask(self, grid: Grid, requests: Mapping[str, RecordDict]) -> tuple[dict[str, RecordDict], dict[str, str]]:

@@ -12,7 +12,7 @@ from flwr.app import Context, Message, MessageType, RecordDict
 from flwr.clientapp.typing import ClientAppCallable
 
 from noren import federated, owners
-from noren._noren import EncodingError, Error, bfv
+from noren._noren import EncodingError, Error
 from noren.flower import _records
 from noren.flower._records import FIELDS, Step
 
@@ -128,8 +128,8 @@ class PartyMod:
         if strangers := set(updates) - set(party.session.names):
             raise Error(f"the sum has updates of {sorted(strangers)}, who are no parties")
         among = _records.names(content, "among") if party.session.threshold else None
-        context = bfv.Context(party.session.parameters)
-        return party.open([bfv.Ciphertext.from_bytes(context, part) for part in _records.data(content)], among)
+        (request,) = _records.data(content)
+        return party.open(request, among)
 
 
 def _encrypted(content: RecordDict, reply: Message, party: owners.Party) -> Message:
