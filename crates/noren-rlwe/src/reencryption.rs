@@ -216,6 +216,24 @@ impl ReencryptionKey {
         self.receiver.is_some()
     }
 
+    /// Refuses a key for another owner where one between two secrets of one owner is needed, and the other way round.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`].
+    pub fn check_use(&self, for_another: bool) -> Result<()> {
+        match (self.is_for_another_owner(), for_another) {
+            (true, false) => {
+                let needed = "one of a single owner: ciphertexts for another owner are covered, by `reencrypt_for`";
+                Err(Error::parameter("re-encryption key", "one for another owner", needed))
+            }
+            (false, true) => {
+                let needed = "one for another owner: what stays with its owner needs no cover, see `reencrypt`";
+                Err(Error::parameter("re-encryption key", "one of a single owner", needed))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Bytes in memory.
     #[must_use]
     pub fn bytes(&self) -> u64 {

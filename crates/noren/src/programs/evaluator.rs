@@ -1,9 +1,9 @@
 //! The evaluators that programs run on, and their threads.
 
-use noren_ring::interrupt::Steps;
 use noren_rlwe::error::Result;
 
 use crate::programs::table::EncryptedTable;
+use crate::schemes::side_by_side;
 use crate::schemes::slots::SlotEvaluator;
 
 /// An evaluator that can be shared between threads, on real numbers: what programs run on.
@@ -23,17 +23,7 @@ pub(super) fn side_by_side<E: TableEvaluator, T: Send, R: Send>(
     items: impl IntoIterator<Item = T>,
     work: impl Fn(usize, T) -> Result<R> + Send + Sync,
 ) -> Result<Vec<R>> {
-    let items: Vec<(usize, T)> = items.into_iter().enumerate().collect();
-    let steps = Steps::new(items.len());
-    let work = |(index, item)| {
-        let result = work(index, item);
-        steps.advance(1);
-        result
-    };
-    match ev.engine() {
-        Some(engine) => engine.map(items, work).into_iter().collect(),
-        None => items.into_iter().map(work).collect(),
-    }
+    side_by_side::side_by_side(ev.engine(), items, work)
 }
 
 /// A table of the ciphertexts of an evaluator.

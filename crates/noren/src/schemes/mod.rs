@@ -26,6 +26,7 @@ pub(crate) mod failures;
 pub mod integers;
 pub mod owners;
 pub mod range;
+pub(crate) mod side_by_side;
 pub mod slots;
 pub mod summary;
 pub mod tfhe;

@@ -1,7 +1,6 @@
 //! Re-encryption: ciphertexts of one secret key become those of another.
 
 use noren_math::random::Seed;
-use noren_ring::interrupt::Steps;
 use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keygen::KeyGenerator;
@@ -13,6 +12,7 @@ use crate::schemes::ckks::context::Context;
 use crate::schemes::ckks::encryption::Ciphertext;
 use crate::schemes::ckks::estimate::{Estimate, mix};
 use crate::schemes::ckks::noise::{self, Mode};
+use crate::schemes::side_by_side::side_by_side;
 
 impl Context {
     /// Makes the key that re-encrypts ciphertexts of one secret for another of the same owner (key rotation). Nothing in it decrypts,
@@ -50,7 +50,7 @@ impl Context {
     /// As [`ReencryptionKey::reencrypt`]; [`Error::Parameters`] for a key for another owner.
     pub fn reencrypt(&self, a: &Ciphertext, key: &ReencryptionKey) -> Result<Ciphertext> {
         self.check(a.parameters(), "the ciphertext")?;
-        check_use(key, false)?;
+        key.check_use(false)?;
         let inner = key.reencrypt(self.rlwe(), a.rlwe())?;
         let estimate = renamed(a.estimate().clone());
         let switched = noise::switched(estimate, self.parameters().rlwe(), a.scale(), inner.limbs(), 1);
@@ -71,7 +71,7 @@ impl Context {
         seed: &Seed,
     ) -> Result<Ciphertext> {
         self.check(a.parameters(), "the ciphertext")?;
-        check_use(key, true)?;
+        key.check_use(true)?;
         if let Cover::Flood { .. } = cover {
             let needed = "none, by name (`Cover::NoFlood`, `flood=False`, `--no-flood`), as it would take the precision of real \
                 numbers: what must tell nothing but its message goes as integers of BFV or BGV";
@@ -93,7 +93,7 @@ impl Context {
     /// # Errors
     /// The first one of [`Context::reencrypt`].
     pub fn reencrypt_many(&self, ciphertexts: &[Ciphertext], key: &ReencryptionKey) -> Result<Vec<Ciphertext>> {
-        self.each(ciphertexts, |_, ciphertext| self.reencrypt(ciphertext, key))
+        side_by_side(Some(self.rlwe().ring().engine()), ciphertexts, |_, ciphertext| self.reencrypt(ciphertext, key))
     }
 
     /// The ciphertexts, each as by [`Context::reencrypt_for`] with a seed of its own, side by side on the threads of the context.
@@ -107,22 +107,9 @@ impl Context {
         cover: Cover,
         seed: &Seed,
     ) -> Result<Vec<Ciphertext>> {
-        self.each(ciphertexts, |at, ciphertext| {
+        side_by_side(Some(self.rlwe().ring().engine()), ciphertexts, |at, ciphertext| {
             self.reencrypt_for(ciphertext, key, cover, &seed.derive(&at.to_string()))
         })
-    }
-
-    fn each(
-        &self,
-        ciphertexts: &[Ciphertext],
-        change: impl Fn(usize, &Ciphertext) -> Result<Ciphertext> + Sync,
-    ) -> Result<Vec<Ciphertext>> {
-        let steps = Steps::new(ciphertexts.len());
-        let reencrypt = |(at, ciphertext)| {
-            steps.advance(1);
-            change(at, ciphertext)
-        };
-        self.rlwe().ring().engine().map(ciphertexts.iter().enumerate().collect(), reencrypt).into_iter().collect()
     }
 }
 
@@ -133,19 +120,4 @@ const REENCRYPTION: u64 = 0x61;
 fn renamed(estimate: Estimate) -> Estimate {
     let name = mix(estimate.tag(), REENCRYPTION);
     estimate.named(name)
-}
-
-/// Refuses a key for another owner where one between two secrets of one owner is needed, and the other way round.
-fn check_use(key: &ReencryptionKey, for_another: bool) -> Result<()> {
-    match (key.is_for_another_owner(), for_another) {
-        (true, false) => {
-            let needed = "one of a single owner: ciphertexts for another owner are covered, by `reencrypt_for`";
-            Err(Error::parameter("re-encryption key", "one for another owner", needed))
-        }
-        (false, true) => {
-            let needed = "one for another owner: what stays with its owner needs no cover, see `reencrypt`";
-            Err(Error::parameter("re-encryption key", "one of a single owner", needed))
-        }
-        _ => Ok(()),
-    }
 }

@@ -1,7 +1,6 @@
 //! Re-encryption: ciphertexts of one secret key become those of another.
 
 use noren_math::random::Seed;
-use noren_ring::interrupt::Steps;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keygen::KeyGenerator;
 use noren_rlwe::keys::SecretKey;
@@ -13,6 +12,7 @@ use crate::schemes::integers::evaluator::flooding::Flood;
 use crate::schemes::integers::growth::Growth;
 use crate::schemes::integers::noise::{Mode, Noise};
 use crate::schemes::integers::scheme::Scheme;
+use crate::schemes::side_by_side::side_by_side;
 
 impl Context {
     /// Makes the key that re-encrypts ciphertexts of one secret for another of the same owner (key rotation). Nothing in it decrypts,
@@ -51,7 +51,7 @@ impl Context {
     /// [`IntegerError::NoiseExhausted`](crate::schemes::integers::IntegerError::NoiseExhausted) if the result might not decrypt.
     pub fn reencrypt<S: Scheme>(&self, a: &Ciphertext<S>, key: &ReencryptionKey) -> Result<Ciphertext<S>> {
         self.check(&a.parameters, "the ciphertext")?;
-        check_use(key, false)?;
+        key.check_use(false)?;
         let inner = key.reencrypt(self.rlwe(), &a.inner)?;
         let state = Growth::<S>::new(self.parameters()).reencrypted(a.state())?;
         Ok(Ciphertext::new(inner, state.factor, state.noise, a.content(), self.parameters().clone()))
@@ -74,7 +74,7 @@ impl Context {
         seed: &Seed,
     ) -> Result<Ciphertext<S>> {
         self.check(&a.parameters, "the ciphertext")?;
-        check_use(key, true)?;
+        key.check_use(true)?;
         let (parameters, limbs) = (self.parameters(), a.limbs());
         let switched = Growth::<S>::new(parameters).reencrypted_for(a.state())?;
         let (bits, noise) = self.cover(&switched.noise, limbs, cover)?;
@@ -108,7 +108,7 @@ impl Context {
         ciphertexts: &[Ciphertext<S>],
         key: &ReencryptionKey,
     ) -> Result<Vec<Ciphertext<S>>> {
-        self.each(ciphertexts, |_, ciphertext| self.reencrypt(ciphertext, key))
+        side_by_side(Some(self.rlwe().ring().engine()), ciphertexts, |_, ciphertext| self.reencrypt(ciphertext, key))
     }
 
     /// The ciphertexts, each as by [`Context::reencrypt_for`] with a seed of its own, side by side on the threads of the context.
@@ -122,36 +122,8 @@ impl Context {
         cover: Cover,
         seed: &Seed,
     ) -> Result<Vec<Ciphertext<S>>> {
-        self.each(ciphertexts, |at, ciphertext| {
+        side_by_side(Some(self.rlwe().ring().engine()), ciphertexts, |at, ciphertext| {
             self.reencrypt_for(ciphertext, key, cover, &seed.derive(&at.to_string()))
         })
-    }
-
-    fn each<S: Scheme>(
-        &self,
-        ciphertexts: &[Ciphertext<S>],
-        change: impl Fn(usize, &Ciphertext<S>) -> Result<Ciphertext<S>> + Sync,
-    ) -> Result<Vec<Ciphertext<S>>> {
-        let steps = Steps::new(ciphertexts.len());
-        let reencrypt = |(at, ciphertext)| {
-            steps.advance(1);
-            change(at, ciphertext)
-        };
-        self.rlwe().ring().engine().map(ciphertexts.iter().enumerate().collect(), reencrypt).into_iter().collect()
-    }
-}
-
-/// Refuses a key for another owner where one between two secrets of one owner is needed, and the other way round.
-fn check_use(key: &ReencryptionKey, for_another: bool) -> Result<()> {
-    match (key.is_for_another_owner(), for_another) {
-        (true, false) => {
-            let needed = "one of a single owner: ciphertexts for another owner are covered, by `reencrypt_for`";
-            Err(Error::parameter("re-encryption key", "one for another owner", needed))
-        }
-        (false, true) => {
-            let needed = "one for another owner: what stays with its owner needs no cover, see `reencrypt`";
-            Err(Error::parameter("re-encryption key", "one of a single owner", needed))
-        }
-        _ => Ok(()),
     }
 }
