@@ -70,7 +70,16 @@ impl Message {
     /// # Errors
     /// Another session; a party or a round that there is not.
     pub fn read(session: &Session, bytes: Vec<u8>) -> Result<Self> {
-        let (fingerprint, items) = Parcel::<JointMessage>::borrowed(&bytes)?;
+        let (party, round, body) = Self::outline(session, &bytes)?;
+        Ok(Self { party, round, bytes, body })
+    }
+
+    /// The party and the round of a message, and where its body stands: those of shares are as large as keys.
+    ///
+    /// # Errors
+    /// As [`Message::read`].
+    pub fn outline(session: &Session, bytes: &[u8]) -> Result<(usize, Round, Range<usize>)> {
+        let (fingerprint, items) = Parcel::<JointMessage>::borrowed(bytes)?;
         session.check_fingerprint::<JointMessage>(&fingerprint)?;
         let (head, body) = match items[..] {
             [head, body] => (head.try_into().unwrap_or([u8::MAX; 2 * WORD]), body),
@@ -82,10 +91,8 @@ impl Message {
             let found = "a party or a round that there is not";
             return Err(Error::parameter("message of a party", found, "one of the session"));
         };
-        // The body stays where it is: those of shares are as large as keys.
         let start = body.as_ptr().addr() - bytes.as_ptr().addr();
-        let body = start..start + body.len();
-        Ok(Self { party, round, bytes, body })
+        Ok((party, round, start..start + body.len()))
     }
 
     /// The message of a party with this body.

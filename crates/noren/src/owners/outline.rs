@@ -14,7 +14,7 @@ impl Session {
     /// # Errors
     /// A message of another session; a party or a round that there is not.
     pub fn sender(&self, message: &[u8]) -> Result<(&str, Round)> {
-        let Message { party, round, .. } = Message::read(self, message.to_vec())?;
+        let (party, round, _) = Message::outline(self, message)?;
         Ok((&self.names()[party], round))
     }
 
