@@ -8,6 +8,7 @@ use noren::bfv::Bfv;
 use noren::bgv::{Bgv, Context, Decryptor, Encoder, KeyRequest, Plaintext, SlotMatrix};
 use noren::error::Result;
 use noren::schemes::integers::{Ciphertext, Ciphertexts, Encryptor, Evaluator, Scheme};
+use noren::{Cover, ReencryptionKey, Seed};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
@@ -244,25 +245,13 @@ impl PyIntegerContext {
     ) -> PyResult<Bound<'py, PyAny>> {
         let cover = cover_of(flood, results, distance)?;
         let seed = seed_of(seed)?;
-        let (key, another) = (key.0.key(), key.0.key().is_for_another_owner());
+        let key = key.0.key();
         match &self.0 {
             Either::Bgv(context) => Filed::of(x, |x| x.cast::<PyEncrypted>()?.get().bgv().cloned())?
-                .changed(py, |all| {
-                    if another {
-                        context.reencrypt_many_for(all, key, cover, &seed)
-                    } else {
-                        context.reencrypt_many(all, key)
-                    }
-                })?
+                .changed(py, |all| reencrypted(context, all, key, cover, &seed))?
                 .wrap(py, |x| self.encrypted(Either::Bgv(x))),
             Either::Bfv(context) => Filed::of(x, |x| x.cast::<PyEncrypted>()?.get().bfv().cloned())?
-                .changed(py, |all| {
-                    if another {
-                        context.reencrypt_many_for(all, key, cover, &seed)
-                    } else {
-                        context.reencrypt_many(all, key)
-                    }
-                })?
+                .changed(py, |all| reencrypted(context, all, key, cover, &seed))?
                 .wrap(py, |x| self.encrypted(Either::Bfv(x))),
         }
     }
@@ -461,4 +450,18 @@ impl PyIntegerContext {
 
 fn encrypt_all<S: Scheme>(plaintexts: &[Plaintext], encryptor: &Encryptor<'_, S>) -> Result<Vec<Ciphertext<S>>> {
     plaintexts.iter().map(|plaintext| encryptor.encrypt(plaintext)).collect()
+}
+
+/// The ciphertexts under the new secret of a key, covered if that is of another owner.
+fn reencrypted<S: Scheme>(
+    context: &Context,
+    ciphertexts: &[Ciphertext<S>],
+    key: &ReencryptionKey,
+    cover: Cover,
+    seed: &Seed,
+) -> Result<Vec<Ciphertext<S>>> {
+    match key.is_for_another_owner() {
+        true => context.reencrypt_many_for(ciphertexts, key, cover, seed),
+        false => context.reencrypt_many(ciphertexts, key),
+    }
 }
