@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from fuzz_api import joint_readers
+from fuzz_api import joint_readers, reencryption_readers
 from fuzz_api.reading import LARGEST, SAVED, Reader, World, attempt, loaded, saved, unpickled
-from fuzz_api.samples import ASKED, COMPILED, MODELS, PASSPHRASE, SIGNED, Samples
+from fuzz_api.samples import ASKED, CKKS, COMPILED, MODELS, PASSPHRASE, SIGNED, Samples
 from fuzz_api.tfhe_readers import tfhe_array, tfhe_circuit, tfhe_mapped, tfhe_params, tfhe_secret, tfhe_server
 from fuzz_api.tool import tool
 from fuzz_api.verdict import Finding
@@ -75,19 +75,6 @@ def ckks_public(w: World) -> None:
     saved(w, key)
     x = key.context.encrypt([1.0], key)
     attempt(lambda: w.good.ckks.decrypt(x, w.good.ckks_keys.secret))
-
-
-def ckks_rekey(w: World) -> None:
-    key = loaded(w, ckks.ReencryptionKey, min_security=0)
-    saved(w, key)
-    for flood in (True, False):
-        attempt(partial(w.good.ckks.reencrypt, flood=flood), w.good.objects["ckks.ct"], key)
-
-
-def ckks_receiver(w: World) -> None:
-    key = loaded(w, ckks.ReceiverKey, min_security=0)
-    saved(w, key)
-    attempt(w.good.ckks.reencryption_key, w.good.ckks_keys.secret, key)
 
 
 def ckks_eval(w: World) -> None:
@@ -184,19 +171,6 @@ def int_public(w: World) -> None:
     saved(w, key)
     for ctx in (w.good.bfv, w.good.bgv):
         attempt(decrypted, partial(ctx.encrypt, [1], key), ctx, w.good.integer_keys.secret)
-
-
-def int_rekey(w: World) -> None:
-    key = loaded(w, bfv.ReencryptionKey, min_security=0)
-    saved(w, key)
-    for ctx, name in ((w.good.bfv, "bfv.ct"), (w.good.bgv, "bgv.ct")):
-        attempt(ctx.reencrypt, w.good.objects[name], key)
-
-
-def int_receiver(w: World) -> None:
-    key = loaded(w, bfv.ReceiverKey, min_security=0)
-    saved(w, key)
-    attempt(w.good.bfv.reencryption_key, w.good.integer_keys.secret, key)
 
 
 def mapped(cls: Any, name: str) -> Callable[[World], None]:
@@ -473,18 +447,11 @@ def machine(w: World) -> None:
     str(advice)
 
 
-CKKS = ("ckks.ct", "ckks.seeded", "ckks.raw")
 ARRAYS = ("tfhe.fresh", "tfhe.result", "tfhe.digits", "tfhe.table", "bool.fresh", "bool.result", "light.fresh")
 BARE = (
-    *(
-        "ckks.secret.bare",
-        "ckks.public.bare",
-        "ckks.eval.bare",
-        "ckks.rekey.bare",
-        "ckks.receiver.bare",
-        "boot.secret.bare",
-    ),
-    *("int.secret.bare", "int.public.bare", "int.eval.bare", "int.rekey.bare", "int.receiver.bare"),
+    *("ckks.secret.bare", "ckks.public.bare", "ckks.eval.bare", "boot.secret.bare"),
+    *("int.secret.bare", "int.public.bare", "int.eval.bare"),
+    *reencryption_readers.BARE,
 )
 PROGRAMS = tuple(f"{scheme}.program" for scheme in COMPILED)
 MESSAGES = tuple(f"{scheme}.{way}" for scheme in COMPILED if scheme != "tfhe" for way in ("request", "reply"))
@@ -497,10 +464,10 @@ CONTAINERS = (
     *DESCRIPTIONS,
     *EXCHANGES,
     *joint_readers.NAMES,
+    *reencryption_readers.NAMES,
     *("ckks.params", "ckks.secret", "ckks.public", "ckks.eval", "ckks.plain", "ckks.list", "ckks.table", *CKKS),
     *("int.params", "int.secret", "int.public", "int.eval", "int.table", "lookup.keys", "lookup.matrix", "lookup.line"),
-    *("ckks.mapped", "int.mapped", "lookup.mapped", "ckks.rekey", "ckks.successor", "int.rekey"),
-    *("ckks.receiver", "ckks.handover", "int.receiver", "int.handover"),
+    *("ckks.mapped", "int.mapped", "lookup.mapped", "ckks.successor"),
     *("slots.params", "slots.matrix", "slots.prepared", "slots.ct"),
     *("bfv.ct", "bfv.seeded", "bfv.list", "bgv.ct", "bgv.seeded", "bgv.list", "tfhe.params", "tfhe.secret"),
     *("tfhe.server", "tfhe.circuit", "tfhe.mapped", "bool.params", "bool.secret", "bool.server", "bool.mapped"),
@@ -515,8 +482,6 @@ PYTHON: list[Reader] = [
     Reader("ckks.Parameters", ("ckks.params",), ckks_params),
     Reader("ckks.SecretKey", ("ckks.secret", "ckks.successor", "boot.secret"), ckks_secret),
     Reader("ckks.PublicKey", ("ckks.public",), ckks_public),
-    Reader("ckks.ReencryptionKey", ("ckks.rekey", "ckks.handover"), ckks_rekey),
-    Reader("ckks.ReceiverKey", ("ckks.receiver",), ckks_receiver),
     Reader("ckks.EvaluationKeys", ("ckks.eval", "ckks.mapped"), ckks_eval),
     Reader("ckks.EvaluationKeys, check=False", ("ckks.mapped",), mapped(ckks.EvaluationKeys, "ckks.ct"), checks=False),
     Reader("pickles of keys", BARE, bare),
@@ -529,8 +494,6 @@ PYTHON: list[Reader] = [
     Reader("bgv.Ciphertext in slots", ("slots.ct",), slot_ct),
     Reader("bfv.SecretKey", ("int.secret",), int_secret),
     Reader("bfv.PublicKey", ("int.public",), int_public),
-    Reader("bfv.ReencryptionKey", ("int.rekey", "int.handover"), int_rekey),
-    Reader("bfv.ReceiverKey", ("int.receiver",), int_receiver),
     Reader("bfv.EvaluationKeys", ("int.eval", "int.mapped"), int_eval),
     Reader("bfv.EvaluationKeys, check=False", ("int.mapped",), mapped(bfv.EvaluationKeys, "bfv.ct"), checks=False),
     Reader("bfv.Ciphertext", ("bfv.ct", "bfv.seeded"), integer_ct("bfv")),
@@ -558,6 +521,7 @@ PYTHON: list[Reader] = [
     Reader("retrieval.Client and intersection.Client", DESCRIPTIONS, description),
     Reader("messages of retrieval and intersection", EXCHANGES, exchange),
     *joint_readers.READERS,
+    *reencryption_readers.READERS,
     Reader("advisor.advise with a machine", ("machine.json",), machine, checks=False),
     Reader("ckks.SecretKey under a passphrase", ("ckks.locked",), locked_secret, checks=False),
     Reader("noren.verify of a signature", (f"{SIGNED}.minisig",), signed(f"{SIGNED}.minisig"), checks=False),
@@ -612,16 +576,7 @@ COMMANDS: list[tuple[tuple[str, ...], str]] = [
     (("ckks.table",), "decrypt --key @ckks.secret --release 2 {} -o >.csv"),
     (("int.table",), "decrypt --key @int.secret {} -o >.csv"),
     (("tfhe.table", "tfhe.result", "tfhe.fresh"), "decrypt --key @tfhe.secret {} -o >.csv"),
-    (("ckks.secret",), "rekey --from {} --to @ckks.successor -o >.key"),
-    (("ckks.successor",), "rekey --receive {} -o >.key"),
-    (("ckks.receiver",), "rekey --from @ckks.secret --to {} -o >.key"),
-    (("ckks.handover",), "reencrypt --key {} @ckks.table --no-flood -o >.ct"),
-    (("ckks.rekey",), "reencrypt --key {} @ckks.table -o >.ct"),
-    (("int.rekey",), "reencrypt --key {} @bfv.list -o >.ct"),
-    (("int.receiver",), "rekey --from @int.secret --to {} -o >.key"),
-    (("int.handover",), "reencrypt --key {} @bfv.list -o >.ct"),
-    (("ckks.table", "ckks.list", *CKKS), "reencrypt --key @ckks.rekey {} -o >.ct"),
-    (("bfv.ct", "bfv.list", "bgv.ct", "bgv.list", "int.table"), "reencrypt --key @int.rekey {} -o >.ct"),
+    *reencryption_readers.COMMANDS,
     (("machine.json",), "advise inner-product --count 4 --real 10 --machine {}"),
     (("ckks.secret",), "decrypt --key {} @ckks.table -o >.csv"),
     (("int.secret",), "decrypt --key {} @int.table -o >.csv"),

@@ -54,6 +54,8 @@ COMPILED: dict[Any, tuple[float, float, type]] = {
 }
 ASKED = ["key 3", "none"]
 """Keywords that are asked for, of a table of another."""
+CKKS = ("ckks.ct", "ckks.seeded", "ckks.raw")
+"""Names of ciphertexts of CKKS."""
 PASSPHRASE, SIGNED = "open sesame", "ckks.ct"
 
 OWNERS = 3
