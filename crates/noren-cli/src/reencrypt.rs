@@ -62,7 +62,7 @@ pub(crate) struct Arguments {
     force: Force,
 }
 
-/// What was re-encrypted.
+/// The keys, and the files that were re-encrypted.
 #[derive(Serialize)]
 struct ReencryptionReport {
     /// The identities of the old and of the new secret key.
@@ -115,7 +115,8 @@ trait Stored: Object + Sized {
     fn count(&self) -> usize;
 }
 
-/// Re-encrypts a file of one kind with a key of a scheme, after those of so many ciphertexts; gives its ciphertexts and its bytes.
+/// Re-encrypts a file of one kind with a key of a scheme, given the number of ciphertexts in the files before it; gives the numbers of
+/// its ciphertexts and bytes.
 type Convert<C> = fn(&With<'_, C>, &Path, &Place<'_>, usize, &Console) -> Result<(usize, u64), Failure>;
 
 /// Re-encrypts with a key of a scheme.
@@ -288,7 +289,7 @@ fn check_results(cover: Cover, found: usize) -> Result<(), Failure> {
     }
 }
 
-/// What re-encrypts a file, by its first bytes; standard input holds a table.
+/// The function that re-encrypts a file, by its kind; standard input holds a table.
 fn converter<C>(kinds: &[(Kind, Convert<C>)], path: &Path) -> Result<Convert<C>, Failure> {
     let kind = if names_standard_input(path) { kinds[0].0 } else { header_kind(path)? };
     takes::REENCRYPT_INPUT.check(path, kind)?;

@@ -178,7 +178,7 @@ pub(crate) const REKEY_FROM: Takes = Takes::own_secret(
 );
 /// The new one.
 pub(crate) const REKEY_TO: Takes = REKEY_FROM.named("--to");
-/// What another owner has made to receive.
+/// Another owner's public key for re-encryption.
 pub(crate) const REKEY_RECEIVER: Takes = Takes {
     has_owner: false,
     ..Takes::new(

@@ -63,7 +63,7 @@ pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure>
     console.report(&EvaluationReport::of(&result, &job.output, bytes, seconds))
 }
 
-/// What layouts of one shape have in common.
+/// The rows, the columns and the stretch of a layout, which are equal in tables that are added.
 fn shape(layout: &IntegerLayout) -> [usize; 3] {
     [layout.rows(), layout.columns(), layout.stretch()]
 }

@@ -44,7 +44,7 @@ pub(super) struct Share {
     force: Force,
 }
 
-/// What is about to be opened, and what was.
+/// The table that is opened, before and after its shares are written.
 #[derive(Serialize)]
 struct ShareReport {
     session: String,

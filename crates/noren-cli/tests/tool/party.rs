@@ -232,7 +232,7 @@ fn messages_that_are_missing_or_of_others_are_refused_by_name() {
     sandbox.refused(&call("party join north south.1 stranger.1 -o out"), &["stranger.1", "another session"]);
     sandbox.refused(&call("party join north joint.params -o out"), &["joint.params", "joint key generation"]);
     sandbox.refused(&call("party combine other north.1 --out keys"), &["north.1", "another session"]);
-    // What came is kept, and what did not come is named.
+    // Messages that came are kept, and parties whose messages are missing are named.
     let late = sandbox.run(&call("party join north south.1 -o north.2"));
     let text = String::from_utf8_lossy(&late.stderr).into_owned();
     assert!(late.status.code() == Some(1) && text.contains("of round commit: those of west are missing"), "{text}");

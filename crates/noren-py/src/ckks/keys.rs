@@ -257,7 +257,7 @@ impl EncryptionKey {
     }
 }
 
-/// What a re-encryption key leads to.
+/// The new key of a re-encryption: a secret of the same owner, or a public key of another.
 #[derive(FromPyObject)]
 pub(crate) enum PySuccessor {
     #[pyo3(annotation = "SecretKey")]

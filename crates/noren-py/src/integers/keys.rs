@@ -246,7 +246,7 @@ impl IntegerEncryptionKey {
     }
 }
 
-/// What a re-encryption key leads to.
+/// The new key of a re-encryption: a secret of the same owner, or a public key of another.
 #[derive(FromPyObject)]
 pub(crate) enum PyIntegerSuccessor {
     #[pyo3(annotation = "SecretKey")]
