@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use noren::backends::{Inputs, KeysOfServer, Outputs, Parcel, Purpose, Secrets};
+use noren::backends::{Inputs, KeysOfServer, Outputs, Parcel, Purpose, Secrets, ServerKeys, part};
 use noren::bootstrapping::{self, BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::bootstrapping::{EvalMod, Primes, Transform};
 use noren::bootstrapping::{GiantOrder, Group};
@@ -20,8 +20,8 @@ use noren::programs::columns::{Column, Columns, Element};
 use noren::programs::{IntegerLayout, IntegerTable};
 use noren::radix::{Flag, Integer, Integers};
 use noren::schemes::integers;
-use noren::wire::{Facts, Form, Limits, Object, Reader};
-use noren::{Security, Seed, bfv, bgv, tfhe};
+use noren::wire::{Facts, Form, Kind, Limits, Object, Reader};
+use noren::{Security, Seed, bfv, bgv, switching, tfhe};
 use serde_json::json;
 
 fn seed(byte: u8) -> Seed {
@@ -94,8 +94,42 @@ fn add_bootstrapping(samples: &mut Vec<(String, Vec<u8>)>) {
     let context = Context::new(parameters.ckks().expect("primes")).expect("context");
     let secret = context.generate_keys(seed(1), &KeyRequest::default()).expect("keys").secret;
     let keys = BootstrapKeys::generate(&context, &parameters, &secret, seed(2), None).expect("keys");
-    let file = BootstrapKeyFile { context, parameters, keys: Arc::new(keys) };
+    let file = BootstrapKeyFile { context: context.clone(), parameters: parameters.clone(), keys: Arc::new(keys) };
     samples.push(("bootstrap_keys.packed.noren".to_owned(), file.to_bytes(&(), Form::Packed)));
+    let digits = tfhe::Encoding::Integers { message_bits: 2, carry_bits: 2 };
+    let torus = tfhe::Context::new(tfhe_spec(digits).build().expect("parameters")).expect("context");
+    let parameters = switching::Parameters::new(&parameters, torus.parameters()).expect("one polynomial, a small ring");
+    let switch = switching::Context::new(&parameters, &context, &torus).expect("a context");
+    let owner = torus.secret_key(&seed(3));
+    let between = switching::KeyFile::generate(&switch, &secret, &owner, &seed(4)).expect("keys");
+    add(samples, "switching_keys", &(), &between);
+    let keys = torus.compact_keys(&seed(3), &owner).expect("its own secret");
+    let server = tfhe::KeyFile { parameters: torus.parameters().clone(), key: keys };
+    let all = ServerKeys::of(vec![part(file), part(server), part(between)]);
+    samples.push(("function_ckks-switching_server_keys.noren".to_owned(), all.to_bytes()));
+}
+
+/// A tiny set of TFHE without security.
+fn tfhe_spec(encoding: tfhe::Encoding) -> tfhe::ParametersSpec {
+    tfhe::ParametersSpec {
+        torus: tfhe::TorusSpec {
+            n: 8,
+            k: 1,
+            log_degree: 4,
+            lwe_noise: tfhe::TorusNoise::Gaussian(1e-7),
+            glwe_noise: tfhe::TorusNoise::TUniform(20),
+            log_base: 8,
+            levels: 2,
+            grouping: tfhe::Grouping::Single,
+            light: None,
+            switch_log_base: 4,
+            switch_levels: 3,
+            security: Security::None,
+        },
+        encoding,
+        max_noise: 3.0,
+        max_failure_log2: 0.0,
+    }
 }
 
 /// Objects of BGV and BFV: keys, and what a product of each is.
@@ -151,26 +185,7 @@ fn add_lookups(samples: &mut Vec<(String, Vec<u8>)>) {
 /// Parameters and keys of TFHE, and fresh ciphertexts: the results of bootstraps have noise that instruction sets may
 /// round in different ways.
 fn add_tfhe(samples: &mut Vec<(String, Vec<u8>)>) {
-    let spec = |encoding| tfhe::ParametersSpec {
-        torus: tfhe::TorusSpec {
-            n: 8,
-            k: 1,
-            log_degree: 4,
-            lwe_noise: tfhe::TorusNoise::Gaussian(1e-7),
-            glwe_noise: tfhe::TorusNoise::TUniform(20),
-            log_base: 8,
-            levels: 2,
-            grouping: tfhe::Grouping::Single,
-            light: None,
-            switch_log_base: 4,
-            switch_levels: 3,
-            security: Security::None,
-        },
-        encoding,
-        max_noise: 3.0,
-        max_failure_log2: 0.0,
-    };
-    let context = |encoding| tfhe::Context::new(spec(encoding).build().expect("parameters")).expect("context");
+    let context = |encoding| tfhe::Context::new(tfhe_spec(encoding).build().expect("parameters")).expect("context");
     let context = (context(tfhe::Encoding::Bits), context(tfhe::Encoding::Integers { message_bits: 1, carry_bits: 1 }));
     let secrets = (context.0.secret_key(&seed(1)), context.1.secret_key(&seed(1)));
     let encryptor = tfhe::Encryptor::new(&context.0, &secrets.0, seed(2)).expect("secret");
@@ -178,7 +193,7 @@ fn add_tfhe(samples: &mut Vec<(String, Vec<u8>)>) {
     let encryptor = tfhe::Encryptor::new(&context.1, &secrets.1, seed(2)).expect("secret");
     let integers = [1, 0, 1].map(|value| encryptor.encrypt(value).expect("a message")).to_vec();
     let digits = tfhe::Encoding::Integers { message_bits: 2, carry_bits: 2 };
-    let digits = tfhe::Context::new(spec(digits).build().expect("parameters")).expect("context");
+    let digits = tfhe::Context::new(tfhe_spec(digits).build().expect("parameters")).expect("context");
     let owner = digits.secret_key(&seed(1));
     let encryptor = tfhe::Encryptor::new(&digits, &owner, seed(2)).expect("secret");
     let wide = [200, 7].map(|value| Integer::encrypt(&encryptor, value, 8).expect("an integer")).to_vec();
@@ -204,7 +219,7 @@ fn add_tfhe(samples: &mut Vec<(String, Vec<u8>)>) {
     }
     add(samples, "tfhe_keys", &(), &tfhe::KeyFile { parameters: parameters.clone(), key: keys });
     add(samples, "tfhe_secret_key", &(), &tfhe::KeyFile { parameters, key: secrets.0 });
-    let mut light = spec(tfhe::Encoding::Bits);
+    let mut light = tfhe_spec(tfhe::Encoding::Bits);
     let (trace, square) = (tfhe::Digits::new(4, 8), tfhe::Digits::new(7, 5));
     light.torus.light = Some(tfhe::LightSpec { log_count: 2, trace, square });
     let light = tfhe::Context::new(light.build().expect("parameters")).expect("context");
@@ -269,6 +284,8 @@ fn golden_files_tell_of_their_objects_without_a_key() {
         ("table.packed", "/layout/column_names/1", json!("b")),
         ("evaluation_keys.raw", "/evaluation_keys/1/kind", json!("rotation by 1 (X -> X^5)")),
         ("bootstrap_keys.packed", "/evaluation_keys/0/kind", json!("the switch to the ephemeral secret")),
+        ("switching_keys.packed", "/bootstrapping", json!("23d36e53")),
+        ("function_ckks-switching_server_keys", "/contents/2/kind", json!(Kind::SWITCHING_KEYS.name())),
         ("bgv_ciphertexts.packed", "/ciphertexts/slots", json!(null)),
         ("integer_table.packed", "/ciphertexts/count", json!(4)),
         ("lookup_keys.packed", "/evaluation_keys/2/kind", json!("relinearisation of one-hot vectors")),
