@@ -12,6 +12,7 @@ use crate::lowering::nodes::Approximations;
 use crate::lowering::recording::Recording;
 use crate::schemes::ckks::model::NoiseModel;
 use crate::schemes::ckks::requirements::{LOG_N, MOST_SLOTS};
+use crate::schemes::ckks::search::{Searched, Trial, smaller};
 use crate::schemes::ckks::{self, CkksError};
 use crate::schemes::error::readable;
 
@@ -59,14 +60,6 @@ pub(super) struct Search<'a> {
     room: f64,
     maps: Maps<f64>,
     requests: u32,
-}
-
-/// A graph in ciphertexts of some parameters.
-enum Trial {
-    /// The bound on the error of any output.
-    Bounded(f64),
-    /// A value of this size, or an unknown one, leaves the modulus.
-    Left(Option<f64>),
 }
 
 impl<'a> Search<'a> {
@@ -154,65 +147,16 @@ impl<'a> Search<'a> {
         if refused.nearest.is_some_and(|bound| bound <= self.most) { Ok(Ok(refused.levels)) } else { Ok(Err(refused)) }
     }
 
-    /// The parameters of the smallest scale in a ring, or the bound that the largest scale has, if there is one.
-    fn of_ring(
-        &self,
-        log_n: u32,
-        levels_left: usize,
-        recording: &Recording,
-    ) -> Result<std::result::Result<ckks::Parameters, Option<f64>>> {
-        let needed = self.needed(recording.usage.depth, levels_left);
-        let mut room = self.room;
-        for _ in 0..MOST_GROWTHS {
-            let scales = needed.scales(log_n, room);
-            let trial = |log_scale: u32| -> Result<Option<(Trial, ckks::Parameters)>> {
-                let Some(parameters) = needed.of_scale(log_n, log_scale, room)? else { return Ok(None) };
-                Ok(Some((self.tried(&parameters, recording)?, parameters)))
-            };
-            let largest = scales.last().map(|&largest| trial(largest)).transpose()?.flatten();
-            match largest {
-                None => return Ok(Err(None)),
-                Some((Trial::Left(value), _)) => room = larger(room, value),
-                Some((Trial::Bounded(bound), _)) if bound > self.most => return Ok(Err(Some(bound))),
-                Some((Trial::Bounded(_), mut found)) => {
-                    let (mut low, mut high) = (0, scales.len() - 1);
-                    while low < high {
-                        let middle = usize::midpoint(low, high);
-                        match trial(scales[middle])? {
-                            Some((Trial::Bounded(bound), parameters)) if bound <= self.most => {
-                                (found, high) = (parameters, middle);
-                            }
-                            _ => low = middle + 1,
-                        }
-                    }
-                    return self.for_all_requests(found, &scales[low..], &trial, recording);
-                }
-            }
-        }
-        Ok(Err(None))
-    }
-
-    /// The first parameters, from `found` on with the first of some scales, whose bounds are within the precision for several
-    /// requests; or the bound that none is within.
-    fn for_all_requests(
-        &self,
-        mut found: ckks::Parameters,
-        scales: &[u32],
-        trial: &dyn Fn(u32) -> Result<Option<(Trial, ckks::Parameters)>>,
-        recording: &Recording,
-    ) -> Result<std::result::Result<ckks::Parameters, Option<f64>>> {
-        for next in scales[1..].iter().map(Some).chain([None]) {
+    /// The parameters of the smallest scale in a ring whose bounds are within the precision for several requests, or the bound that
+    /// the largest scale has, if there is one.
+    fn of_ring(&self, log_n: u32, levels_left: usize, recording: &Recording) -> Result<Searched> {
+        let confirm = |parameters: &ckks::Parameters| {
             let asked = (self.requests, self.most);
-            let bounds =
-                widest(self.graph, &found, recording, self.approximations, Some(&self.maps), asked)?.beside(self.most);
-            if bounds <= self.most {
-                return Ok(Ok(found));
-            }
-            let larger = next.map(|&log_scale| trial(log_scale)).transpose()?.flatten();
-            let Some((_, parameters)) = larger else { return Ok(Err(Some(bounds))) };
-            found = parameters;
-        }
-        Ok(Err(None))
+            let bounds = widest(self.graph, parameters, recording, self.approximations, Some(&self.maps), asked)?;
+            Ok(Trial::Bounded(bounds.beside(self.most)))
+        };
+        let trial = |parameters: &ckks::Parameters| self.tried(parameters, recording);
+        self.needed(recording.usage.depth, levels_left).in_ring(log_n, self.room, self.most, trial, confirm)
     }
 
     fn needed(&self, depth: usize, levels_left: usize) -> ckks::Requirements {
@@ -269,7 +213,7 @@ impl Refused {
     /// Notes a bound that is too large.
     fn heard(&mut self, bound: Option<f64>) {
         let Some(bound) = bound else { return };
-        self.nearest = Some(self.nearest.map_or(bound, |nearest| nearest.min(bound)));
+        self.nearest = smaller(self.nearest, Some(bound));
         self.reason = "no parameters have smaller errors".to_owned();
     }
 }

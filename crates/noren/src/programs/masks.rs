@@ -4,9 +4,6 @@ use noren_rlwe::error::Result;
 
 use crate::programs::evaluator::TableEvaluator;
 use crate::programs::layout::{TableLayout, exponent_above};
-use crate::schemes::ckks::estimate::{Estimate, Nature};
-use crate::schemes::ckks::parameters::Parameters;
-use crate::schemes::range::Range;
 
 /// A factor of sums over the rows of a table, as the numbers that are encoded for it.
 ///
@@ -59,15 +56,10 @@ impl SumFactor {
         self.finish(ev, ev.weighted_sum(&[(sum, self.mask)], 0.0)?)
     }
 
-    /// A bound on what the rounding of mask and number adds to results, in units of the encoded numbers.
-    pub fn rounding_error(&self, layout: &TableLayout, parameters: &Parameters) -> f64 {
-        /// Coefficients are rounded to integers: uniform in an interval of length 1.
-        const VARIANCE: f64 = 1.0 / 12.0;
-        let scale = parameters.scale_at(parameters.max_level()).to_f64();
-        let variance = parameters.degree() as f64 * VARIANCE / (scale * scale);
-        let rounded = Estimate::exact(Range::symmetric(1.0), 0).with_source(Nature::Plain, variance, 0);
-        let mask = rounded.bound(layout.slots(), parameters.max_slots());
-        sum_magnitude(layout) * self.number.map_or(mask, |number| number * mask + self.mask / (2.0 * scale))
+    /// A bound on what the rounding of mask and number adds to results, in units of the encoded numbers, where a mask of numbers
+    /// up to 1 is off by `mask` in each slot, and a number by `number`.
+    pub fn rounding_error(&self, layout: &TableLayout, mask: f64, number: f64) -> f64 {
+        sum_magnitude(layout) * self.number.map_or(mask, |factor| factor * mask + self.mask * number)
     }
 
     fn finish<E: TableEvaluator>(&self, ev: &E, product: E::Ciphertext) -> Result<E::Ciphertext> {

@@ -8,8 +8,6 @@
 
 pub(crate) mod bounds;
 pub mod columns;
-pub(crate) mod decisions;
-pub(crate) mod encrypted;
 mod entries;
 pub(crate) mod error;
 pub(crate) mod evaluator;
@@ -18,18 +16,17 @@ pub(crate) mod layout;
 mod masks;
 pub(crate) mod model;
 pub(crate) mod pairs;
-pub(crate) mod plan;
 mod products;
 pub(crate) mod program;
+pub(crate) mod reals;
 mod record;
-mod reencryption;
 mod scores;
+pub(crate) mod shape;
 mod statistics;
 pub(crate) mod table;
 pub(crate) mod wire;
 
 pub use bounds::Bounds;
-pub use decisions::{DecidedTable, DecisionProgram};
 pub use error::ProgramError;
 pub use evaluator::TableEvaluator;
 pub use integers::{IntegerLayout, IntegerTable};
@@ -39,6 +36,8 @@ pub use model::{
     Weights,
 };
 pub use pairs::{PairLayout, Unit};
-pub use plan::{ProgramPlan, Shape};
 pub use program::Program;
+pub use reals::decisions::{DecidedTable, DecisionProgram};
+pub use reals::plan::ProgramPlan;
+pub use shape::Shape;
 pub use table::{EncryptedTable, Layout, Matrix};

@@ -55,7 +55,7 @@ pub struct LinearModel {
 /// its ciphertext worthless (the polynomial grows without bound there, and overflows), so choose the interval with room.
 /// Where the bounds of columns do not prove that all `|y|` are within it, the result carries the encrypted `y` too, and
 /// whoever decrypts learns them: all numbers of a ciphertext with a `y` outside are refused. If bounds are stated when
-/// planning, that is planned only where it is asked for: [`Shape::unproven_interval`](crate::programs::plan::Shape). A wider
+/// planning, that is planned only where it is asked for: [`Shape::unproven_interval`](crate::programs::Shape). A wider
 /// interval takes a higher degree: about `interval * ln(1 / error) / 3`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

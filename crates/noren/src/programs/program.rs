@@ -3,14 +3,11 @@
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::recorder::{CircuitUsage, Recorder};
-use crate::programs::error::ProgramError;
 use crate::programs::evaluator::TableEvaluator;
 use crate::programs::layout::{TableLayout, check_length};
 use crate::programs::model::{self, LinearModel, LogisticModel, PairsModel, PolynomialModel, SpreadModel};
 use crate::programs::table::{EncryptedTable, Layout};
 use crate::programs::{entries, products, scores, statistics};
-use crate::schemes::ckks::model::NoiseModel;
-use crate::schemes::ckks::parameters::Parameters;
 
 /// A computation on an encrypted table, with all that it takes besides the table.
 ///
@@ -134,25 +131,6 @@ impl Program {
         let blanks = vec![recorder.fresh(layout.slots()); layout.ciphertexts()];
         self.run(&recorder, &EncryptedTable::new(Layout::Table(layout.clone()), blanks)?)?;
         Ok(recorder.usage())
-    }
-
-    /// Refuses parameters under which the result is not known to fit the modulus that is left, for a table of this layout at
-    /// this level: it could not be decrypted.
-    ///
-    /// The program itself runs on a [`NoiseModel`], without numbers.
-    ///
-    /// # Errors
-    /// As [`Program::run`]; [`ProgramError::ResultTooLarge`].
-    pub fn check_result(&self, layout: &TableLayout, parameters: &Parameters, level: usize) -> Result<()> {
-        let model = NoiseModel::new(parameters.clone(), None);
-        let unknown = (0..layout.ciphertexts()).map(|_| model.unknown(layout.slots(), level));
-        let table = EncryptedTable::new(Layout::Table(layout.clone()), unknown.collect::<Result<_>>()?)?;
-        let result = self.run(&model, &table)?;
-        if result.ciphertexts().iter().all(|x| model.error_bound(x).is_finite()) {
-            return Ok(());
-        }
-        let first_bits = parameters.spec().log_q.first().copied().unwrap_or(0);
-        Err(ProgramError::ResultTooLarge { program: self.name(), first_bits }.into())
     }
 
     /// Runs the program; ciphertexts are worked on side by side on the threads of the evaluator.

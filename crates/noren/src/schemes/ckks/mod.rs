@@ -6,7 +6,8 @@
 //! | room | what it holds |
 //! |---|---|
 //! | `parameters` | [`ParametersSpec`], [`Parameters`]: primes and the chain of scales |
-//! | `requirements` | [`Requirements`]: parameters from depth and precision |
+//! | `requirements` | [`Requirements`]: depth and precision; the parameters of a ring and a scale |
+//! | `search` | the smallest parameters that meet them |
 //! | `context` | [`Context`]: parameters with their rings and transforms |
 //! | `keys` | [`KeyRequest`], [`Keys`]: all keys from one seed |
 //! | `encoder` | [`Encoder`]: numbers to plaintexts and back |
@@ -42,6 +43,7 @@ pub(crate) mod parameters;
 pub(crate) mod release;
 pub(crate) mod requirements;
 pub(crate) mod scale;
+pub(crate) mod search;
 pub(crate) mod wire;
 
 mod reencryption;

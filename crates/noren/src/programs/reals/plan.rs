@@ -1,33 +1,21 @@
-//! Which parameters and keys programs need, before any key exists.
+//! Which parameters of CKKS and keys programs need, before any key exists.
 
-use noren_rlwe::error::{Error, Result, cause};
+use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::recorder::CircuitUsage;
-use crate::programs::bounds::Bounds;
 use crate::programs::error::ProgramError;
 use crate::programs::layout::TableLayout;
 use crate::programs::masks::SumFactor;
 use crate::programs::program::Program;
+use crate::programs::shape::Shape;
+use crate::programs::table::{EncryptedTable, Layout};
+use crate::schemes::ckks::estimate::{Estimate, Nature};
 use crate::schemes::ckks::keys::KeyRequest;
+use crate::schemes::ckks::model::NoiseModel;
 use crate::schemes::ckks::parameters::Parameters;
-use crate::schemes::ckks::requirements::Requirements;
-
-/// The shape of tables that are to be encrypted.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Shape {
-    /// Number of rows.
-    pub rows: usize,
-    /// Number of columns.
-    pub columns: usize,
-    /// Names of the columns, or nothing; needed if a model names columns.
-    pub column_names: Vec<String>,
-    /// The bounds of columns, if tables are to be scaled by them and not by their own numbers.
-    pub bounds: Option<Bounds>,
-    /// Whether to plan programs whose arguments are not proven by the bounds to lie in the interval of their function, too.
-    /// Encrypted arguments go along with their results then, whoever decrypts learns them, and numbers whose arguments were
-    /// outside are refused. Without bounds of columns nothing is proven, and nothing refused when planning.
-    pub unproven_interval: bool,
-}
+use crate::schemes::ckks::requirements::{LOG_N, Requirements};
+use crate::schemes::ckks::search::{Trial, smaller};
+use crate::schemes::range::Range;
 
 /// Parameters and keys for programs on tables of one shape.
 ///
@@ -56,9 +44,6 @@ pub struct ProgramPlan {
     pub usage: CircuitUsage,
 }
 
-/// By how many bits the next parameters are to be more precise than some: those with a scale of one more bit are.
-const NEXT_BITS: f64 = 1.0 / 1024.0;
-
 impl ProgramPlan {
     /// The plan with the smallest parameters whose [predicted error](Self::predicted_error) is at most
     /// `2^-precision_bits`, at 128-bit security.
@@ -69,31 +54,37 @@ impl ProgramPlan {
     /// parameters reach.
     pub fn for_precision(programs: &[Program], shape: &Shape, precision_bits: f64) -> Result<Self> {
         let mut needed = Requirements { depth: 0, precision_bits, ..Requirements::default() };
-        // The largest number that the first prime holds.
-        let mut room = 1.0;
-        // The slots of a ciphertext depend on the ring, and with them the errors: searched until both agree.
-        loop {
-            let plan = Self::draft(programs, shape, Parameters::smallest(&needed, room)?)?;
-            let (depth, slots) = (plan.usage.depth, plan.layout.slots());
-            if depth > needed.depth || slots > needed.slots {
-                // Both are bounded: by the largest ring that the parameters can have.
-                needed.depth = needed.depth.max(depth);
-                needed.slots = needed.slots.max(slots);
+        needed.check()?;
+        let most = libm::exp2(-precision_bits);
+        let mut closest = None;
+        for log_n in LOG_N {
+            let layout = shape.layout(1 << (log_n - 1))?;
+            needed.slots = layout.slots();
+            let error =
+                |parameters: &Parameters, depth| Ok(Trial::Bounded(predicted_error(parameters, &layout, depth)));
+            // Programs are walked through only in rings that are large enough for the depth that they had before.
+            let trial = |parameters: &Parameters| error(parameters, needed.depth);
+            if let Err(found) = needed.in_ring(log_n, 1.0, most, trial, trial)? {
+                closest = smaller(closest, found);
                 continue;
             }
-            let fits = plan.check_results(programs);
-            if matches!(cause(&fits), Some(ProgramError::ResultTooLarge { .. })) {
-                // One bit more, until no parameters have so many.
-                room *= 2.0;
-                continue;
+            let usage = shape.usage_of(programs, &layout)?;
+            if usage.depth > needed.depth {
+                (needed.depth, closest) = (usage.depth, None);
             }
-            fits?;
-            if plan.predicted_error() <= libm::exp2(-precision_bits) {
-                return Ok(plan);
+            let trial = |parameters: &Parameters| error(parameters, usage.depth);
+            let confirm = |parameters: &Parameters| match check_results(programs, &layout, parameters) {
+                Err(error) if matches!(error.downcast_ref(), Some(ProgramError::ResultTooLarge { .. })) => {
+                    Ok(Trial::Left(None))
+                }
+                checked => checked.and_then(|()| trial(parameters)),
+            };
+            match needed.in_ring(log_n, 1.0, most, trial, confirm)? {
+                Ok(parameters) => return Ok(Self { parameters, layout, usage }),
+                Err(found) => closest = smaller(closest, found),
             }
-            // The products are precise enough, but not with what sums over rows add: the next parameters.
-            needed.precision_bits = NEXT_BITS - libm::log2(plan.error_of_products());
         }
+        Err(needed.refusal(closest))
     }
 
     /// The plan with these parameters.
@@ -103,30 +94,15 @@ impl ProgramPlan {
     /// [`ProgramError::UnprovenInterval`](crate::programs::ProgramError::UnprovenInterval), parameters with too few
     /// levels, or with a first prime that does not hold the results.
     pub fn with_parameters(programs: &[Program], shape: &Shape, parameters: Parameters) -> Result<Self> {
-        let plan = Self::draft(programs, shape, parameters)?;
-        let (found, needed) = (plan.parameters.max_level(), plan.usage.depth);
+        let layout = shape.layout(parameters.max_slots())?;
+        let usage = shape.usage_of(programs, &layout)?;
+        let (found, needed) = (parameters.max_level(), usage.depth);
         if found < needed {
             let needed =
                 format!("at least {needed}, for the deepest of the programs: choose parameters with more primes");
             return Err(Error::parameter("max_level", found, needed));
         }
-        plan.check_results(programs)?;
-        Ok(plan)
-    }
-
-    /// Refuses results that are not known to fit the modulus.
-    fn check_results(&self, programs: &[Program]) -> Result<()> {
-        let level = self.parameters.max_level();
-        programs.iter().try_for_each(|program| program.check_result(&self.layout, &self.parameters, level))
-    }
-
-    /// The plan, whether or not there are enough levels.
-    fn draft(programs: &[Program], shape: &Shape, parameters: Parameters) -> Result<Self> {
-        let layout = shape.layout(parameters.max_slots())?;
-        let mut usage = CircuitUsage::default();
-        for program in programs {
-            usage = usage.merge(&shape.usage_in(program, &layout)?);
-        }
+        check_results(programs, &layout, &parameters)?;
         Ok(Self { parameters, layout, usage })
     }
 
@@ -148,48 +124,65 @@ impl ProgramPlan {
     /// in the result.
     #[must_use]
     pub fn predicted_error(&self) -> f64 {
-        // A mean; a sum is divided by the next power of two, for a result that is at most 1 as well.
-        let mean = SumFactor::new(&self.layout, 1.0 / self.layout.rows() as f64);
-        self.error_of_products() + mean.rounding_error(&self.layout, &self.parameters)
-    }
-
-    /// The error without what sums add.
-    fn error_of_products(&self) -> f64 {
-        self.parameters.predicted_error(self.usage.depth, 1.0, self.layout.slots())
+        predicted_error(&self.parameters, &self.layout, self.usage.depth)
     }
 }
 
-impl Shape {
-    /// The keys and levels of a program for such tables in a ring with `max_slots` slots.
+/// [`ProgramPlan::predicted_error`] for programs of a depth.
+fn predicted_error(parameters: &Parameters, layout: &TableLayout, depth: usize) -> f64 {
+    /// Coefficients of masks are rounded to integers: uniform in an interval of length 1.
+    const VARIANCE: f64 = 1.0 / 12.0;
+    let scale = parameters.scale_at(parameters.max_level()).to_f64();
+    let variance = parameters.degree() as f64 * VARIANCE / (scale * scale);
+    let mask = Estimate::exact(Range::symmetric(1.0), 0).with_source(Nature::Plain, variance, 0);
+    let mask = mask.bound(layout.slots(), parameters.max_slots());
+    // A mean; a sum is divided by the next power of two, for a result that is at most 1 as well.
+    let mean = SumFactor::new(layout, 1.0 / layout.rows() as f64);
+    parameters.predicted_error(depth, 1.0, layout.slots()) + mean.rounding_error(layout, mask, 0.5 / scale)
+}
+
+/// Refuses results that are not known to fit the modulus.
+fn check_results(programs: &[Program], layout: &TableLayout, parameters: &Parameters) -> Result<()> {
+    let level = parameters.max_level();
+    programs.iter().try_for_each(|program| program.check_result(layout, parameters, level))
+}
+
+impl Program {
+    /// Refuses parameters under which the result is not known to fit the modulus that is left, for a table of this layout at
+    /// this level: it could not be decrypted.
+    ///
+    /// The program itself runs on a [`NoiseModel`], without numbers.
     ///
     /// # Errors
-    /// As [`Shape::layout`]; a model that does not suit it;
-    /// [`ProgramError::UnprovenInterval`](crate::programs::ProgramError::UnprovenInterval).
-    pub fn usage(&self, program: &Program, max_slots: usize) -> Result<CircuitUsage> {
-        self.usage_in(program, &self.layout(max_slots)?)
-    }
-
-    fn usage_in(&self, program: &Program, layout: &TableLayout) -> Result<CircuitUsage> {
-        if self.bounds.is_some() && !self.unproven_interval {
-            program.check_interval(layout)?;
+    /// As [`Program::run`]; [`ProgramError::ResultTooLarge`].
+    pub fn check_result(&self, layout: &TableLayout, parameters: &Parameters, level: usize) -> Result<()> {
+        let model = NoiseModel::new(parameters.clone(), None);
+        let unknown = (0..layout.ciphertexts()).map(|_| model.unknown(layout.slots(), level));
+        let table = EncryptedTable::new(Layout::Table(layout.clone()), unknown.collect::<Result<_>>()?)?;
+        let result = self.run(&model, &table)?;
+        if result.ciphertexts().iter().all(|x| model.error_bound(x).is_finite()) {
+            return Ok(());
         }
-        program.plan(layout)
+        let first_bits = parameters.spec().log_q.first().copied().unwrap_or(0);
+        Err(ProgramError::ResultTooLarge { program: self.name(), first_bits }.into())
     }
+}
 
-    /// The layout of such a table in a ring with `max_slots` slots.
-    ///
-    /// Without bounds the scaling of columns depends on numbers that do not exist yet. It is then taken to differ
-    /// between columns, and never to be 1: the case in which programs need the most levels.
+impl CircuitUsage {
+    /// The keys for tables that are encrypted at this level: each for the highest level at which it is used.
     ///
     /// # Errors
-    /// As [`TableLayout::new`], [`TableLayout::with_column_names`] and [`TableLayout::with_bounds`].
-    pub fn layout(&self, max_slots: usize) -> Result<TableLayout> {
-        let layout =
-            TableLayout::new(self.rows, self.columns, max_slots)?.with_column_names(self.column_names.clone())?;
-        match &self.bounds {
-            Some(bounds) => layout.with_bounds(bounds),
-            None => layout.with_exponents((0..self.columns).map(|column| 1 + (column % 2) as i32).collect()),
+    /// A level below the depth.
+    pub fn key_request(&self, level: usize) -> Result<KeyRequest> {
+        if level < self.depth {
+            return Err(Error::LevelExhausted { needed: self.depth, left: level });
         }
+        Ok(KeyRequest {
+            relinearization: self.relinearization.is_some(),
+            rotations_at: self.rotations.iter().map(|(&steps, &depth)| (steps, level - depth)).collect(),
+            level: self.relinearization.map(|depth| level - depth),
+            ..KeyRequest::default()
+        })
     }
 }
 
@@ -198,10 +191,9 @@ mod tests {
     use noren_math::random::{Seed, Xof};
 
     use super::*;
-    use crate::programs::table::{EncryptedTable, Layout};
-    use crate::schemes::ckks::model::NoiseModel;
+    use crate::programs::bounds::Bounds;
     use crate::schemes::ckks::parameters::ParametersSpec;
-    use noren_rlwe::error::Error;
+    use noren_rlwe::error::cause;
     use noren_rlwe::security::Security;
 
     fn program(name: &str) -> Program {

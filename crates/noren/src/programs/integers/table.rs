@@ -1,13 +1,15 @@
 //! Tables of whole numbers, encrypted with BFV: the numbers of a column in slots, or each in a stretch of slots.
 
 use noren_math::machine::memory;
+use noren_math::random::Seed;
 use noren_ring::interrupt::Steps;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::owner::KeyId;
+use noren_rlwe::reencryption::{Cover, ReencryptionKey};
 use serde::{Deserialize, Serialize};
 
 use crate::programs::layout::{check_count, check_length, check_names, check_power_of_two};
-use crate::schemes::bfv::{Ciphertext, Decryptor, Encoder, Encryptor, Parameters, Plaintext};
+use crate::schemes::bfv::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Parameters, Plaintext};
 
 /// The arrangement of a table of whole numbers in ciphertexts of `slots` slots.
 ///
@@ -276,6 +278,22 @@ impl IntegerTable {
     pub fn column(&self, column: usize) -> &[Ciphertext] {
         let per = self.layout.per_column();
         &self.ciphertexts[column * per..(column + 1) * per]
+    }
+
+    /// The table under the new secret of a re-encryption key.
+    ///
+    /// # Errors
+    /// As [`Context::reencrypt`].
+    pub fn reencrypt(&self, context: &Context, key: &ReencryptionKey) -> Result<Self> {
+        Self::new(self.layout().clone(), context.reencrypt_many(self.ciphertexts(), key)?)
+    }
+
+    /// The table for another owner.
+    ///
+    /// # Errors
+    /// As [`Context::reencrypt_for`].
+    pub fn reencrypt_for(&self, context: &Context, key: &ReencryptionKey, cover: Cover, seed: &Seed) -> Result<Self> {
+        Self::new(self.layout().clone(), context.reencrypt_many_for(self.ciphertexts(), key, cover, seed)?)
     }
 }
 

@@ -1,36 +1,19 @@
-//! Tables encrypted with CKKS: keys for programs, encryption, decryption.
+//! Tables of real numbers in CKKS: encryption, decryption, re-encryption.
 
 use noren_math::machine::memory;
+use noren_math::random::Seed;
 use noren_ring::interrupt::Steps;
-use noren_rlwe::error::{Error, Result, cause};
+use noren_rlwe::error::{Result, cause};
 use noren_rlwe::owner::KeyId;
+use noren_rlwe::reencryption::{Cover, ReencryptionKey};
 
-use crate::circuits::recorder::CircuitUsage;
 use crate::programs::layout::TableLayout;
 use crate::programs::table::{EncryptedTable, Layout, Matrix};
+use crate::schemes::ckks::context::Context;
 use crate::schemes::ckks::encoder::Encoder;
 use crate::schemes::ckks::encryption::{Ciphertext, Decryptor, Encryptor};
 use crate::schemes::ckks::error::CkksError;
-use crate::schemes::ckks::keys::KeyRequest;
 use crate::schemes::ckks::release::{Release, Releases};
-
-impl CircuitUsage {
-    /// The keys for tables that are encrypted at this level: each for the highest level at which it is used.
-    ///
-    /// # Errors
-    /// A level below the depth.
-    pub fn key_request(&self, level: usize) -> Result<KeyRequest> {
-        if level < self.depth {
-            return Err(Error::LevelExhausted { needed: self.depth, left: level });
-        }
-        Ok(KeyRequest {
-            relinearization: self.relinearization.is_some(),
-            rotations_at: self.rotations.iter().map(|(&steps, &depth)| (steps, level - depth)).collect(),
-            level: self.relinearization.map(|depth| level - depth),
-            ..KeyRequest::default()
-        })
-    }
-}
 
 impl EncryptedTable<Ciphertext> {
     /// Encrypts a table given row after row, at a level that is at least the depth of the programs to run on it.
@@ -123,5 +106,21 @@ impl EncryptedTable<Ciphertext> {
         let matrix = if decryptor.allows_unbounded() { matrix } else { self.layout().trusted(matrix)? };
         releases.count(Release::name(&made))?;
         Ok(matrix)
+    }
+
+    /// The table under the new secret of a re-encryption key.
+    ///
+    /// # Errors
+    /// As [`Context::reencrypt`].
+    pub fn reencrypt(&self, context: &Context, key: &ReencryptionKey) -> Result<Self> {
+        Self::new(self.layout().clone(), context.reencrypt_many(self.ciphertexts(), key)?)
+    }
+
+    /// The table for another owner.
+    ///
+    /// # Errors
+    /// As [`Context::reencrypt_for`].
+    pub fn reencrypt_for(&self, context: &Context, key: &ReencryptionKey, cover: Cover, seed: &Seed) -> Result<Self> {
+        Self::new(self.layout().clone(), context.reencrypt_many_for(self.ciphertexts(), key, cover, seed)?)
     }
 }
