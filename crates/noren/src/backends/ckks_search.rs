@@ -12,7 +12,7 @@ use crate::lowering::nodes::Approximations;
 use crate::lowering::recording::Recording;
 use crate::schemes::ckks::model::NoiseModel;
 use crate::schemes::ckks::requirements::{LOG_N, MOST_SLOTS};
-use crate::schemes::ckks::search::{Searched, Trial, smaller};
+use crate::schemes::ckks::search::{MOST_GROWTHS, Searched, Trial, larger, smaller};
 use crate::schemes::ckks::{self, CkksError};
 use crate::schemes::error::readable;
 
@@ -26,9 +26,8 @@ const MOST_FINER: f64 = 64.0;
 /// How often in a row better approximations need not help: those that are far off are all alike.
 const MOST_IDLE: usize = 2;
 
-/// How often the modulus is made larger for results that leave it, and how often before approximations are made better instead:
-/// errors that are too large for what follows lead out of any.
-const MOST_GROWTHS: usize = 16;
+/// How often the modulus is made larger for results that leave it before approximations are made better instead: errors that are
+/// too large for what follows lead out of any.
 const GROWTHS_FIRST: usize = 3;
 
 /// Parameters that reach a precision.
@@ -202,11 +201,6 @@ impl<'a> Search<'a> {
         let (room, security) = (readable(self.room), self.security);
         format!("no parameters have {levels} levels and results of up to {room} at {security} security")
     }
-}
-
-/// The room for a value that left what there was.
-fn larger(room: f64, value: Option<f64>) -> f64 {
-    value.map_or(4.0 * room, |value| value.max(2.0 * room))
 }
 
 impl Refused {

@@ -16,7 +16,7 @@ const SPARE_FIRST_BITS: u32 = 48;
 const MOST_VALUES: f64 = (1u64 << (FIRST_BITS - HEADROOM_BITS - *LOG_SCALE.start())) as f64;
 
 /// How often the first prime is made larger for values that leave the modulus.
-const MOST_GROWTHS: usize = 32;
+pub(crate) const MOST_GROWTHS: usize = 16;
 
 /// A computation under some parameters.
 pub(crate) enum Trial {
@@ -168,7 +168,7 @@ impl Requirements {
             let scales = self.scales(log_n, room);
             match self.of_scales(log_n, &scales, room, most, &trial, &confirm)? {
                 Ok(searched) => return Ok(searched),
-                Err(value) => room = value.unwrap_or(0.0).max(2.0 * room),
+                Err(value) => room = larger(room, value),
             }
         }
         Ok(Err(None))
@@ -219,6 +219,11 @@ impl Requirements {
         }
         Ok(Ok(Err(None)))
     }
+}
+
+/// The room for a value that left what there was.
+pub(crate) fn larger(room: f64, value: Option<f64>) -> f64 {
+    value.map_or(4.0 * room, |value| value.max(2.0 * room))
 }
 
 /// The smaller of two bounds that may be none.
