@@ -10,11 +10,9 @@ use noren_math::cyclotomic::Cyclotomic;
 use noren_math::prime::primes_below;
 use noren_math::random::Seed;
 use noren_ring::automorphism::Automorphism;
-use noren_ring::convert::Conversion;
 use noren_ring::decompose::Decomposer;
 use noren_ring::divide::DivideRound;
 use noren_ring::gadget::Gadget;
-use noren_ring::host::convert::BasisConverter;
 use noren_ring::key::KeyPairs;
 use noren_ring::operand::Operand;
 use noren_ring::poly::{Eval, Poly};
@@ -60,8 +58,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let dropped: Vec<usize> = (0..SPECIAL).chain([SPECIAL + LIMBS - 1]).collect();
     let mod_down_rescale = DivideRound::new(&ring, &dropped, SPECIAL..SPECIAL + LIMBS - 1);
     let rescale = DivideRound::new(&ring, &[SPECIAL + LIMBS - 1], SPECIAL..SPECIAL + LIMBS - 1);
-    let exact = BasisConverter::new(&ring, &special, SPECIAL..SPECIAL + LIMBS, Conversion::Exact);
-    let approximate = BasisConverter::new(&ring, &special, SPECIAL..SPECIAL + LIMBS, Conversion::Approximate);
     let map = Automorphism::new(&index, 5)?;
     let a_q = q.restrict(&a);
     let coefficients = ring.intt(a.clone());
@@ -73,8 +69,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     time("automorphism", &mut || drop(black_box(ring.automorphism(&a, &map))));
     let mut acc = b.clone();
     time("automorphism_add_assign", &mut || ring.automorphism_add_assign(&mut acc, &a, &map));
-    time("convert P to Q, exact", &mut || drop(black_box(exact.apply(&coefficients))));
-    time("convert P to Q, approximate", &mut || drop(black_box(approximate.apply(&coefficients))));
     time("rescale, 2 polynomials with copies", &mut || {
         drop(black_box(ring.divide_round_all(vec![a_q.clone(), a_q.clone()], &rescale)));
     });

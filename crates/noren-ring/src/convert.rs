@@ -5,20 +5,11 @@ use noren_math::ntt::transform::TransformScale;
 
 use crate::basis::RnsBasis;
 
-/// Which of the numbers that are congruent modulo the sources' product a conversion gives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Conversion {
-    /// `x + e Q` with x in `[0, Q)` and an unknown e in `[0, sources)`: no quotient is estimated.
-    Approximate,
-    /// The centred representative, in `(-Q/2, Q/2)`.
-    ///
-    /// How often Q fits is estimated in `f64`. For l sources the additions err by at most `2^-53` of partial sums below
-    /// 1.5, .. l + 0.5 and the products by `2^-52`, together by less than `(l+3)^2 2^-54`: `2^-45` for 16 sources. Only
-    /// if `|x|/Q` is that near to 1/2, x may come out as `x ± Q`; with a single source never.
-    Exact,
-}
-
 /// The numbers of a conversion, for the verbs that convert on their way.
+///
+/// With `Q` the product of the sources q_i and `y_i = x (Q/q_i)^-1 mod q_i`, the sum of `y_i Q/q_i` is `x + v Q` with
+/// `v = round(sum y_i/q_i)` for the centred x, in `(-Q/2, Q/2)`. Source: Halevi, Polyakov, Shoup, section 2, eprint 2018/117. How
+/// exact v is: [`DivideRound`](crate::divide::DivideRound).
 ///
 /// The host scales each source row with [`BaseConversion::lift`], takes the [`BaseConversion::quotient`] of all, and then makes
 /// the rows of a few targets with [`BaseConversion::convert`] just before it uses them. That reads the sources once for each group
@@ -33,9 +24,8 @@ pub(crate) struct BaseConversion {
     pub(crate) scales: Vec<TransformScale>,
     /// `1/q_i`.
     pub(crate) inverses: Vec<f64>,
-    /// For each target p: `Q/q_i mod p` for each source, and `-Q mod p` for the quotient of exact conversions.
+    /// For each target p: `Q/q_i mod p` for each source, and `-Q mod p` for v.
     pub(crate) weights: Vec<Vec<u64>>,
-    pub(crate) exact: bool,
     /// Whether scales and weights hold further factors.
     pub(crate) scaled: bool,
 }
@@ -45,16 +35,11 @@ impl BaseConversion {
     ///
     /// # Panics
     /// If `sources` is empty or repeats a limb, or a limb is not in the list.
-    pub(crate) fn new(
-        basis: &RnsBasis,
-        sources: &[usize],
-        targets: impl Iterator<Item = usize>,
-        conversion: Conversion,
-    ) -> Self {
-        Self::with_factors(basis, sources, targets, conversion, None)
+    pub(crate) fn new(basis: &RnsBasis, sources: &[usize], targets: impl Iterator<Item = usize>) -> Self {
+        Self::with_factors(basis, sources, targets, None)
     }
 
-    /// [`BaseConversion::new`] of an exact conversion that multiplies on its way, at no cost: what is converted is the number with
+    /// [`BaseConversion::new`] of a conversion that multiplies on its way, at no cost: what is converted is the number with
     /// the residues `x_i f_i` modulo the sources, and each target gets that number times `f`, where `f_i` and `f` are what
     /// `factor` says for the limb. Range: factors in `[0, q)`.
     ///
@@ -66,14 +51,13 @@ impl BaseConversion {
         targets: impl Iterator<Item = usize>,
         factor: impl Fn(usize) -> u64,
     ) -> Self {
-        Self::with_factors(basis, sources, targets, Conversion::Exact, Some(&factor))
+        Self::with_factors(basis, sources, targets, Some(&factor))
     }
 
     fn with_factors(
         basis: &RnsBasis,
         sources: &[usize],
         targets: impl Iterator<Item = usize>,
-        conversion: Conversion,
         factor: Option<&dyn Fn(usize) -> u64>,
     ) -> Self {
         assert!(!sources.is_empty(), "a conversion needs a source");
@@ -89,11 +73,10 @@ impl BaseConversion {
                 .transform(sources[i])
                 .inverse_scale(factor.map_or(inverse, |factor| q.mul(inverse, factor(sources[i]))))
         };
-        let exact = conversion == Conversion::Exact;
         let target_weights = |&target: &usize| {
             let p = basis.modulus(target);
             let product = basis.product_mod(sources.iter().copied(), p);
-            let weights = (0..sources.len()).map(|i| cofactor(i, p)).chain(exact.then(|| p.neg(product)));
+            let weights = (0..sources.len()).map(|i| cofactor(i, p)).chain([p.neg(product)]);
             match factor {
                 Some(factor) => weights.map(|weight| p.mul(weight, factor(target))).collect(),
                 None => weights.collect(),
@@ -105,7 +88,6 @@ impl BaseConversion {
             weights: targets.iter().map(target_weights).collect(),
             sources: sources.to_vec(),
             targets,
-            exact,
             scaled: factor.is_some(),
         }
     }

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use noren_math::modulus::ShoupFactor;
 
-use crate::convert::{BaseConversion, Conversion};
+use crate::convert::BaseConversion;
 use crate::gadget::Gadget;
 use crate::window::Window;
 
@@ -83,7 +83,7 @@ impl Decomposer {
             let (special, digit) = (self.gadget.special(), &self.gadget.digits()[j]);
             let sources: Vec<usize> = (special + digit.start..).take(alive).collect();
             let last = if alive == digit.len() { special + self.gadget.limbs() } else { special + digit.start };
-            BaseConversion::new(self.whole.basis(), &sources, self.gadget.skipped()..last, Conversion::Exact)
+            BaseConversion::new(self.whole.basis(), &sources, self.gadget.skipped()..last)
         })
     }
 }

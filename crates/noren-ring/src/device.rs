@@ -26,8 +26,7 @@ use crate::window::Window;
 /// Holds elements in a memory of its own, and computes on them.
 ///
 /// [`Ring`](crate::ring::Ring) is the face of every device: it checks operands, and hands each verb on. What a verb computes is
-/// exact, so every device gives the same residues; the one freedom is that of
-/// [`Conversion::Exact`](crate::convert::Conversion::Exact) at ties. [`Host`](crate::host::Host) is the device of the CPU: its
+/// exact, so every device gives the same residues; the one freedom is that of [`DivideRound`] next to halves. [`Host`](crate::host::Host) is the device of the CPU: its
 /// verbs are fused, so that a row is finished while it is in the cache, and shared out to threads. The crate
 /// `noren-naive` holds the shortest device that there can be: each verb as its formula says, one after the other.
 ///

@@ -23,7 +23,6 @@
 //! | room | what it holds |
 //! |---|---|
 //! | [`automorphism`] | [`Automorphism`](automorphism::Automorphism): `X -> X^k` |
-//! | [`convert`] | the numbers by which residues modulo other primes are found |
 //! | [`divide`] | [`DivideRound`](divide::DivideRound): division by some of the primes (ModDown, rescale) |
 //! | [`gadget`] | [`Gadget`](gadget::Gadget): how a modulus is cut into digits |
 //! | [`decompose`] | [`Decomposer`](decompose::Decomposer): how elements are taken apart into digits (ModUp) |
@@ -41,7 +40,7 @@
 
 pub mod automorphism;
 pub mod basis;
-pub mod convert;
+mod convert;
 pub mod decompose;
 pub mod device;
 pub mod divide;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use noren_math::modulus::Modulus;
 
-use crate::convert::{BaseConversion, Conversion};
+use crate::convert::BaseConversion;
 use crate::divide::DivideRound;
 use crate::poly::{Eval, Poly};
 use crate::window::Window;
@@ -24,7 +24,7 @@ pub type Pairs<'a> = [[&'a Poly<Eval>; 2]; 2];
 /// Each coefficient is away from `t/Q sum_k a_k b_k` by the final rounding, at most 1/2, and by `t/B sum_k a_k e_k`, where
 /// `e_k` are the roundings of b', at most 1/2 in each coefficient. As polynomials in a secret s with
 /// `a_0 + a_1 s = m + Q k` that is `t Q/B k (e_0 + e_1 s)`: what a modulus switch of b to B would add, if B is below Q, and
-/// less if it is above. Conversions are exact up to the ties of [`Conversion::Exact`]: there a coefficient of a counts as
+/// less if it is above. Conversions are exact up to what [`DivideRound`] is next to halves: there a coefficient of a counts as
 /// its neighbour modulo Q, one of b' as its neighbour modulo B, or a rounding is one up to `1/2 + 2^-45`, which is harmless.
 ///
 /// With l limbs in Q and m in B a product takes `4l` inverse and `2l + 4m` forward transforms for the factors, half of the
@@ -80,7 +80,7 @@ impl ScaledProduct {
         };
         Self {
             t,
-            extend: BaseConversion::new(basis, &q_limbs, auxiliary.clone(), Conversion::Exact),
+            extend: BaseConversion::new(basis, &q_limbs, auxiliary.clone()),
             scale: BaseConversion::scaled(basis, &q_limbs, auxiliary.clone(), scale),
             ratios: q.clone().map(scale).collect(),
             back: BaseConversion::scaled(basis, &b_limbs, q.clone(), |_| 1),

@@ -12,7 +12,7 @@ const DEGREE: usize = 32;
 /// Three special primes, then q_0 .. q_4.
 const BITS: [u32; 8] = [50, 50, 49, 50, 36, 40, 45, 38];
 
-/// The three uses: rescale at two levels, ModDown at two levels, both in one.
+/// The three uses: rescale at two levels, ModDown at two levels, both in one; and other sets of primes.
 fn uses() -> Vec<(Vec<usize>, Range<usize>)> {
     vec![
         (vec![7], 3..7),
@@ -21,6 +21,9 @@ fn uses() -> Vec<(Vec<usize>, Range<usize>)> {
         (vec![0, 1, 2], 3..5),
         (vec![0, 1, 2, 7], 3..7),
         (vec![0, 1, 2, 5], 3..5),
+        // The smallest and the largest primes, and not in a row.
+        (vec![4, 5, 6, 7], 0..4),
+        (vec![1, 3, 0, 6], 4..6),
     ]
 }
 
@@ -72,6 +75,22 @@ fn a_number_next_to_a_half_goes_to_a_neighbour() {
 }
 
 #[test]
+fn any_number_of_primes_can_be_dropped() {
+    const KEPT: usize = 5;
+    // Around what a table of counts, and one sum, hold.
+    for dropped in [2, 15, 16, 17, 63, 64, 68] {
+        let whole = oracle::ring(16, &vec![40; dropped + KEPT]);
+        let (limbs, kept): (Vec<usize>, _) = ((0..dropped).collect(), dropped..dropped + KEPT);
+        let (d, ring) = (product(&whole, &limbs), whole.window(kept.clone()));
+        let numbers = random(4, 16, &(&d * oracle::modulus(&ring)));
+        let x = whole.ntt(element(&whole, &numbers));
+        let quotient = ring.intt(whole.divide_round(x, &DivideRound::new(&whole, &limbs, kept)));
+        let expected: Vec<BigInt> = numbers.iter().map(|x| divide_round(x, &d)).collect();
+        assert_eq!(ring.to_words(&quotient), ring.to_words(&element(&ring, &expected)), "dropping {dropped}");
+    }
+}
+
+#[test]
 fn smaller_windows_and_pairs_divide_alike() {
     let whole = oracle::ring(DEGREE, &BITS);
     let divide = DivideRound::new(&whole, &[0, 1, 2], 3..5);
@@ -85,6 +104,12 @@ fn smaller_windows_and_pairs_divide_alike() {
     assert_eq!(ring.to_words(&first), ring.to_words(&whole.divide_round(x(8, 0..8), &divide)));
     assert_eq!(ring.to_words(&second), ring.to_words(&whole.divide_round(x(9, 0..5), &divide)));
     assert_ne!(ring.to_words(&first), ring.to_words(&second));
+}
+
+#[test]
+#[should_panic(expected = "repeat a limb")]
+fn repeated_limbs_are_a_bug() {
+    let _ = DivideRound::new(&oracle::ring(16, &[40, 41, 42]), &[0, 0], 1..3);
 }
 
 #[test]

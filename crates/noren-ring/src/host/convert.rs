@@ -1,16 +1,13 @@
 //! Conversions between bases, a few rows at a time.
 
-use std::ops::Range;
-
 use noren_math::kernels::{Kernels, MAX_TERMS, WeightedRows, WeightedSum};
 use noren_math::modulus::Modulus;
 
 use crate::basis::RnsBasis;
-use crate::convert::{BaseConversion, Conversion};
+use crate::convert::BaseConversion;
 use crate::engine::Engine;
 use crate::engine::rows::{LimbRow, Rows};
-use crate::poly::{Coeff, Domain, Poly};
-use crate::window::Window;
+use crate::poly::{Domain, Poly};
 
 /// Coefficients that are handled at once where several rows are read side by side: 8 KiB of each.
 pub(crate) const BLOCK: usize = 1 << 10;
@@ -18,65 +15,6 @@ pub(crate) const BLOCK: usize = 1 << 10;
 /// The number of targets for which the sources are read once: as many as a kernel sums side by side. More would save less
 /// than the rows that then wait to be transformed take from the caches.
 pub(crate) const GROUP: usize = 4;
-
-/// Takes numbers from the primes of some limbs to those of others.
-///
-/// With `Q` the product of the sources q_i and `y_i = x (Q/q_i)^-1 mod q_i`, the sum of `y_i Q/q_i` is `x + e Q`; the
-/// exact conversion subtracts `v Q` with `v = round(sum y_i/q_i)`. Source: Halevi, Polyakov, Shoup, section 2, eprint
-/// 2018/117.
-#[derive(Debug)]
-pub struct BasisConverter {
-    whole: Window,
-    targets: Range<usize>,
-    conversion: BaseConversion,
-}
-
-impl BasisConverter {
-    /// Prepares the conversion from the limbs `sources` to the limbs `targets` of the whole list.
-    ///
-    /// # Panics
-    /// If `sources` is empty or repeats a limb, or a limb is not in the list.
-    #[must_use]
-    pub fn new(ring: &Window, sources: &[usize], targets: Range<usize>, conversion: Conversion) -> Self {
-        let whole = ring.whole();
-        let conversion = BaseConversion::new(whole.basis(), sources, targets.clone(), conversion);
-        Self { whole, targets, conversion }
-    }
-
-    /// The numbers whose residues modulo the sources are those of `a`, modulo the targets. A limb that is a source too
-    /// is copied.
-    ///
-    /// # Panics
-    /// If `a` lacks a source.
-    #[must_use]
-    pub fn apply(&self, a: &Poly<Coeff>) -> Poly<Coeff> {
-        let (basis, engine) = (self.whole.basis(), self.whole.engine());
-        let (sources, degree) = (self.conversion.sources(), self.whole.degree());
-        let mut scaled = engine.unset_rows(sources.len(), degree);
-        scaled.mark(a.is_secret());
-        engine.pointwise(degree, scaled.rows_mut().enumerate(), |i, range, row| {
-            let q = basis.modulus(sources[i]);
-            engine.kernels().mul_scalar(row, &a.limb(sources[i])[range], self.conversion.scales[i].factor(), q);
-        });
-        let mut terms: Vec<&[u64]> = scaled.rows().collect();
-        let quotient = self.conversion.quotient(engine, &terms, a.is_secret());
-        terms.extend(quotient.rows());
-        let ring = self.whole.window(self.targets.clone());
-        let mut out = ring.unset(a.is_secret());
-        let (copied, mut made): (Vec<LimbRow>, Vec<LimbRow>) =
-            out.limbs_mut().partition(|(limb, _)| sources.contains(limb));
-        copied.into_iter().for_each(|(limb, row)| row.copy_from_slice(a.limb(limb)));
-        let words = made.len() * degree;
-        let group = engine.group(made.len(), self.conversion.group());
-        engine.walk(
-            words,
-            made.chunks_mut(group),
-            || (),
-            |engine, (), rows| self.conversion.convert(engine, basis, &terms, rows),
-        );
-        out
-    }
-}
 
 impl BaseConversion {
     /// For how many targets the sources should be read once, at most: few sources stay near, and then it is better to
@@ -95,12 +33,11 @@ impl BaseConversion {
         basis.transform(self.sources[i]).inverse_scaled(kernels, row, &self.scales[i]);
     }
 
-    /// How often the sources' product fits into the sum of the scaled sources: one more row for an exact conversion, unless
-    /// it is from a single source and multiplies by nothing; no row for any other.
+    /// How often the sources' product fits into the sum of the scaled sources: a row, or none for a conversion from a single
+    /// source that multiplies by nothing.
     pub(crate) fn quotient(&self, engine: &Engine, scaled: &[&[u64]], secret: bool) -> Rows {
         let degree = scaled[0].len();
-        let counted = self.exact && !self.is_single();
-        let mut quotient = engine.unset_rows(usize::from(counted), degree);
+        let mut quotient = engine.unset_rows(usize::from(!self.is_single()), degree);
         quotient.mark(secret);
         let blocks = quotient.rows_mut().flat_map(|row| row.chunks_mut(BLOCK)).enumerate();
         engine.run(scaled.len() * degree, blocks, |(block, out)| {
@@ -153,8 +90,7 @@ impl BaseConversion {
         rows: &mut [LimbRow],
     ) {
         for (target, row) in rows {
-            let q = basis.modulus(*target);
-            if self.exact { kernels.reduce_centred(row, source, from, q) } else { kernels.reduce(row, source, q) }
+            kernels.reduce_centred(row, source, from, basis.modulus(*target));
         }
     }
 }

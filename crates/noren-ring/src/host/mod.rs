@@ -4,7 +4,7 @@
 //! neither digits nor their sums go through memory where a verb can avoid it. Kernels are those of
 //! [`noren_math::kernels`]; the [`engine`](crate::engine) shares out loops.
 
-pub mod convert;
+mod convert;
 pub mod digits;
 pub mod torus;
 
