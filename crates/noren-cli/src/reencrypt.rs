@@ -105,15 +105,15 @@ struct With<'a, C> {
 
 /// Ciphertexts in a file of their own.
 trait Stored: Object + Sized {
-    fn reencrypted(&self, context: &Self::Context, key: &ReencryptionKey) -> noren::Result<Self>;
-
-    /// For another owner.
-    fn covered(&self, context: &Self::Context, key: &ReencryptionKey, cover: Cover, seed: &Seed)
-    -> noren::Result<Self>;
+    /// The same under the secret that the key leads to; covered if that is of another owner.
+    fn reencrypted(&self, context: &Self::Context, key: &ReencryptionKey, cover: Covering<'_>) -> noren::Result<Self>;
 
     /// How many ciphertexts there are.
     fn count(&self) -> usize;
 }
+
+/// How ciphertexts for another owner are covered, and the seed of what covers them.
+type Covering<'a> = Option<(Cover, &'a Seed)>;
 
 /// Re-encrypts a file of one kind with a key of a scheme, given the number of ciphertexts in the files before it; gives the numbers of
 /// its ciphertexts and bytes.
@@ -309,32 +309,23 @@ fn convert<O: Stored>(
 ) -> Result<(usize, u64), Failure> {
     let &With { context, key, ref cover } = with;
     let stored: O = files::read(context, input, &takes::REENCRYPT_INPUT, console)?;
-    let made = match cover {
-        None => stored.reencrypted(context, key),
-        Some((cover, seed)) => {
-            check_results(*cover, before + stored.count())?;
-            // No two ciphertexts of a run have the same seed.
-            stored.covered(context, key, *cover, &seed.derive(&before.to_string()))
-        }
-    };
-    let made = made.map_err(Failure::file(input))?;
+    if let Some((cover, _)) = cover {
+        check_results(*cover, before + stored.count())?;
+    }
+    // No two ciphertexts of a run have the same seed.
+    let cover = cover.as_ref().map(|(cover, seed)| (*cover, seed.derive(&before.to_string())));
+    let cover = cover.as_ref().map(|(cover, seed)| (*cover, seed));
+    let made = stored.reencrypted(context, key, cover).map_err(Failure::file(input))?;
     drop(stored);
     Ok((made.count(), place.write(context, &made)?))
 }
 
 impl Stored for EncryptedTable<ckks::Ciphertext> {
-    fn reencrypted(&self, context: &ckks::Context, key: &ReencryptionKey) -> noren::Result<Self> {
-        self.reencrypt(context, key)
-    }
-
-    fn covered(
-        &self,
-        context: &ckks::Context,
-        key: &ReencryptionKey,
-        cover: Cover,
-        seed: &Seed,
-    ) -> noren::Result<Self> {
-        self.reencrypt_for(context, key, cover, seed)
+    fn reencrypted(&self, context: &ckks::Context, key: &ReencryptionKey, cover: Covering<'_>) -> noren::Result<Self> {
+        match cover {
+            None => self.reencrypt(context, key),
+            Some((cover, seed)) => self.reencrypt_for(context, key, cover, seed),
+        }
     }
 
     fn count(&self) -> usize {
@@ -343,18 +334,11 @@ impl Stored for EncryptedTable<ckks::Ciphertext> {
 }
 
 impl Stored for ckks::Ciphertext {
-    fn reencrypted(&self, context: &ckks::Context, key: &ReencryptionKey) -> noren::Result<Self> {
-        context.reencrypt(self, key)
-    }
-
-    fn covered(
-        &self,
-        context: &ckks::Context,
-        key: &ReencryptionKey,
-        cover: Cover,
-        seed: &Seed,
-    ) -> noren::Result<Self> {
-        context.reencrypt_for(self, key, cover, seed)
+    fn reencrypted(&self, context: &ckks::Context, key: &ReencryptionKey, cover: Covering<'_>) -> noren::Result<Self> {
+        match cover {
+            None => context.reencrypt(self, key),
+            Some((cover, seed)) => context.reencrypt_for(self, key, cover, seed),
+        }
     }
 
     fn count(&self) -> usize {
@@ -363,18 +347,11 @@ impl Stored for ckks::Ciphertext {
 }
 
 impl Stored for ckks::Ciphertexts {
-    fn reencrypted(&self, context: &ckks::Context, key: &ReencryptionKey) -> noren::Result<Self> {
-        context.reencrypt_many(&self.0, key).map(Self)
-    }
-
-    fn covered(
-        &self,
-        context: &ckks::Context,
-        key: &ReencryptionKey,
-        cover: Cover,
-        seed: &Seed,
-    ) -> noren::Result<Self> {
-        context.reencrypt_many_for(&self.0, key, cover, seed).map(Self)
+    fn reencrypted(&self, context: &ckks::Context, key: &ReencryptionKey, cover: Covering<'_>) -> noren::Result<Self> {
+        match cover {
+            None => context.reencrypt_many(&self.0, key).map(Self),
+            Some((cover, seed)) => context.reencrypt_many_for(&self.0, key, cover, seed).map(Self),
+        }
     }
 
     fn count(&self) -> usize {
@@ -383,12 +360,11 @@ impl Stored for ckks::Ciphertexts {
 }
 
 impl Stored for IntegerTable {
-    fn reencrypted(&self, context: &bfv::Context, key: &ReencryptionKey) -> noren::Result<Self> {
-        self.reencrypt(context, key)
-    }
-
-    fn covered(&self, context: &bfv::Context, key: &ReencryptionKey, cover: Cover, seed: &Seed) -> noren::Result<Self> {
-        self.reencrypt_for(context, key, cover, seed)
+    fn reencrypted(&self, context: &bfv::Context, key: &ReencryptionKey, cover: Covering<'_>) -> noren::Result<Self> {
+        match cover {
+            None => self.reencrypt(context, key),
+            Some((cover, seed)) => self.reencrypt_for(context, key, cover, seed),
+        }
     }
 
     fn count(&self) -> usize {
@@ -397,12 +373,11 @@ impl Stored for IntegerTable {
 }
 
 impl<S: Scheme> Stored for integers::Ciphertext<S> {
-    fn reencrypted(&self, context: &bfv::Context, key: &ReencryptionKey) -> noren::Result<Self> {
-        context.reencrypt(self, key)
-    }
-
-    fn covered(&self, context: &bfv::Context, key: &ReencryptionKey, cover: Cover, seed: &Seed) -> noren::Result<Self> {
-        context.reencrypt_for(self, key, cover, seed)
+    fn reencrypted(&self, context: &bfv::Context, key: &ReencryptionKey, cover: Covering<'_>) -> noren::Result<Self> {
+        match cover {
+            None => context.reencrypt(self, key),
+            Some((cover, seed)) => context.reencrypt_for(self, key, cover, seed),
+        }
     }
 
     fn count(&self) -> usize {
@@ -411,12 +386,11 @@ impl<S: Scheme> Stored for integers::Ciphertext<S> {
 }
 
 impl<S: Scheme> Stored for integers::Ciphertexts<S> {
-    fn reencrypted(&self, context: &bfv::Context, key: &ReencryptionKey) -> noren::Result<Self> {
-        context.reencrypt_many(&self.0, key).map(Self)
-    }
-
-    fn covered(&self, context: &bfv::Context, key: &ReencryptionKey, cover: Cover, seed: &Seed) -> noren::Result<Self> {
-        context.reencrypt_many_for(&self.0, key, cover, seed).map(Self)
+    fn reencrypted(&self, context: &bfv::Context, key: &ReencryptionKey, cover: Covering<'_>) -> noren::Result<Self> {
+        match cover {
+            None => context.reencrypt_many(&self.0, key).map(Self),
+            Some((cover, seed)) => context.reencrypt_many_for(&self.0, key, cover, seed).map(Self),
+        }
     }
 
     fn count(&self) -> usize {
