@@ -23,9 +23,9 @@ use crate::switching::eval as switching;
 use crate::tables::decimal::Decimal;
 use crate::takes;
 use crate::tfhe::eval as tfhe;
+use crate::tfhe::files::ServerKeyForm;
 use crate::tfhe::lookup::Given;
 use crate::tfhe::program::Program as TfheProgram;
-use crate::tfhe::server_keys::ServerKeyForm;
 
 /// Runs a program on an encrypted table
 #[derive(Debug, Args)]

@@ -13,7 +13,7 @@ use crate::files;
 use crate::jobs::{Expansion, of_kind};
 use crate::outputs::Force;
 use crate::takes;
-use crate::{bootstrap, tfhe};
+use crate::{bootstrap, lookup, tfhe};
 
 /// Expands evaluation, lookup, bootstrapping or TFHE server keys into a file that programs use where it lies
 #[derive(Debug, Args)]
@@ -65,6 +65,6 @@ where
 }
 
 fn lookup_keys(job: Expansion<'_>, console: &Console) -> Result<(), Failure> {
-    let open = || files::open_lookup_keys(job.input, &takes::EXPAND_INPUT, console);
+    let open = || lookup::eval::open(job.input, &takes::EXPAND_INPUT, console);
     job.run(console, open, |keys, to| Ok(keys.write_expanded(to)?))
 }

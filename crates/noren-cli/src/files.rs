@@ -2,12 +2,10 @@
 
 use std::path::Path;
 
-use noren::lookup::LookupKeyFile;
 use noren::wire::{ExpandedFileKey, FileContext, FileKey, Kind, Limits, Object};
-use noren::{EvaluationKeys, Security, bfv, tfhe};
+use noren::{EvaluationKeys, Security};
 use noren_rlwe::wire::file;
 use noren_rlwe::wire::header::Header;
-use noren_rlwe::wire::items::Items;
 use noren_rlwe::wire::key_file::KeyFile;
 use zeroize::Zeroizing;
 
@@ -35,7 +33,7 @@ pub(crate) fn read_key<C: FileContext<Parameters: Describe>, K: FileKey<C>>(
 }
 
 /// Reads a file, or maps one of the expanded kind.
-fn read_or_map<K: Object<Context = ()>>(
+pub(crate) fn read_or_map<K: Object<Context = ()>>(
     path: &Path,
     expanded: Kind,
     map: impl FnOnce(&Path, &Limits) -> noren::Result<K>,
@@ -64,32 +62,6 @@ where
     Ok(keys)
 }
 
-/// Reads lookup keys with their parameters, or maps those of an expanded file; refuses those that promise too little security.
-pub(crate) fn open_lookup_keys(path: &Path, takes: &Takes, console: &Console) -> Result<LookupKeyFile, Failure> {
-    let keys = read_or_map(path, Kind::EXPANDED_LOOKUP_KEYS, LookupKeyFile::map, takes, console)?;
-    admit(keys.context.parameters(), path, console)?;
-    Ok(keys)
-}
-
-/// Reads a key of TFHE with its parameters; refuses those that promise too little security.
-pub(crate) fn read_tfhe_key<K: tfhe::FileKey>(
-    path: &Path,
-    takes: &Takes,
-    console: &Console,
-) -> Result<tfhe::KeyFile<K>, Failure> {
-    let file: tfhe::KeyFile<K> = read_perhaps_decrypted(path, takes, console)?;
-    admit_security(file.parameters.spec().torus.security, path, console)?;
-    Ok(file)
-}
-
-/// Maps expanded server keys of TFHE; refuses those whose parameters promise too little security.
-pub(crate) fn map_tfhe_keys(path: &Path, takes: &Takes, console: &Console) -> Result<tfhe::ServerKeyFile, Failure> {
-    console.inputs().verify(path, takes)?;
-    let file = tfhe::ServerKeyFile::map(path, &Limits::default(), None).map_err(Failure::file(path))?;
-    admit_security(file.context.parameters().spec().torus.security, path, console)?;
-    Ok(file)
-}
-
 /// Reads parameters; refuses those that promise too little security.
 pub(crate) fn read_parameters<P: Object<Context = ()> + Describe>(
     path: &Path,
@@ -112,35 +84,8 @@ pub(crate) fn read_parameters_to_show<P: Object<Context = ()> + Describe>(
     Ok(parameters)
 }
 
-/// The parameters of exact integers in a file of them, or in one of keys, of which no more is read; refuses those that
-/// promise too little security.
-pub(crate) fn read_integer_parameters(
-    path: &Path,
-    takes: &Takes,
-    console: &Console,
-) -> Result<bfv::Parameters, Failure> {
-    /// More bytes than parameters and their frame take.
-    const MOST_BYTES: u64 = 1 << 16;
-    let kind = console.inputs().kind(path, takes)?;
-    if kind == Kind::INTEGER_PARAMETERS {
-        return read_parameters(path, takes, console);
-    }
-    console.inputs().verify(path, takes)?;
-    let mut items = Items::open(path, kind, &Limits::default()).map_err(Failure::file(path))?;
-    let parameters = items.read(1, MOST_BYTES).and_then(|reader| {
-        let missing = || noren::Error::Wire { what: kind.name(), reason: noren::wire::Reason::Fingerprint };
-        let mut reader = reader.ok_or_else(missing)?;
-        let parameters = bfv::Parameters::read(&(), &mut reader)?;
-        reader.finish()?;
-        Ok(parameters)
-    });
-    let parameters = parameters.map_err(Failure::file(path))?;
-    admit(&parameters, path, console)?;
-    Ok(parameters)
-}
-
 /// Reads a key; a secret one may be under a passphrase, and is not kept in any other form.
-fn read_perhaps_decrypted<K: Object<Context = ()>>(
+pub(crate) fn read_perhaps_decrypted<K: Object<Context = ()>>(
     path: &Path,
     takes: &Takes,
     console: &Console,

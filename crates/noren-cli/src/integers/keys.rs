@@ -12,7 +12,7 @@ use crate::console::Console;
 use crate::describe::Integers;
 use crate::describe::words::count;
 use crate::failure::Failure;
-use crate::files;
+use crate::integers::parameters::read_parameters;
 use crate::key_files::{EVALUATION, KeyFiles, KeyFilesReport, NewKeys};
 use crate::progress;
 use crate::takes;
@@ -36,7 +36,7 @@ pub(crate) fn run(
     keys: &NewKeys<'_>,
     console: &Console,
 ) -> Result<(), Failure> {
-    let context = Context::new(files::read_integer_parameters(parameters, &takes::KEYGEN_INTEGERS, console)?)?;
+    let context = Context::new(read_parameters(parameters, &takes::KEYGEN_INTEGERS, console)?)?;
     if matrices {
         request.automorphisms = SlotMatrix::automorphisms_of_all(&context, false)?;
     }

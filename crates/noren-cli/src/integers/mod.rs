@@ -5,6 +5,7 @@ pub(crate) mod decrypt;
 pub(crate) mod encrypt;
 pub(crate) mod eval;
 pub(crate) mod keys;
+pub(crate) mod parameters;
 pub(crate) mod prepare;
 
 mod matrix;

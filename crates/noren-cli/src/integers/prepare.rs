@@ -9,8 +9,8 @@ use serde::Serialize;
 use crate::console::Console;
 use crate::describe::words::{bytes, count};
 use crate::failure::Failure;
-use crate::files;
 use crate::integers::matrix::encode;
+use crate::integers::parameters::read_parameters;
 use crate::outputs::{self, Output};
 use crate::progress;
 use crate::tables::numbers::Numbers;
@@ -36,7 +36,7 @@ struct PreparationReport {
 }
 
 pub(crate) fn run(job: &Preparation<'_>, console: &Console) -> Result<(), Failure> {
-    let context = Context::new(files::read_integer_parameters(job.params, &takes::INTEGER_PARAMS, console)?)?;
+    let context = Context::new(read_parameters(job.params, &takes::INTEGER_PARAMS, console)?)?;
     let numbers = Numbers::read(job.matrix, false)?;
     let limbs = context.parameters().max_limbs();
     let matrix = encode(&context, &numbers, job.matrix, limbs)?;

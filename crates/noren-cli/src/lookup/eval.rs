@@ -8,7 +8,7 @@ use std::time::Instant;
 use noren::Resources;
 use noren::bfv::{Ciphertext, Context, Evaluator};
 use noren::error::Error;
-use noren::lookup::{Line, Lookup, LookupPlan, Step};
+use noren::lookup::{Line, Lookup, LookupKeyFile, LookupPlan, Step};
 use noren::programs::{IntegerLayout, IntegerTable};
 use noren::wire::{Kind, Limits};
 use serde::Serialize;
@@ -17,10 +17,11 @@ use crate::console::Console;
 use crate::describe::words::{bytes, count};
 use crate::failure::{Failure, quoted};
 use crate::files;
+use crate::integers::parameters::read_parameters;
 use crate::outputs::Output;
 use crate::progress;
 use crate::stages::Stages;
-use crate::takes;
+use crate::takes::{self, Takes};
 
 /// The name of the verb among those of programs.
 pub(crate) const NAME: &str = "lookup";
@@ -59,7 +60,7 @@ pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure>
         return Err(Failure::file(job.keys)(Error::WrongKind { found, needed }));
     }
     // Table and function are looked at before gigabytes of keys are read.
-    let context = Context::new(files::read_integer_parameters(job.keys, &takes::EVAL_KEYS, console)?)?;
+    let context = Context::new(read_parameters(job.keys, &takes::EVAL_KEYS, console)?)?;
     let read = |path: &&Path| files::read::<IntegerTable>(&context, path, &takes::EVAL_INPUT, console);
     let tables = job.inputs.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let shown = progress::spinner("checking the prepared function".to_owned());
@@ -72,7 +73,7 @@ pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure>
     let together = together(lookup.plan(), pairs, job.output.path())?;
 
     let shown = progress::spinner("reading the keys".to_owned());
-    let keys = files::open_lookup_keys(job.keys, &takes::EVAL_KEYS, console)?;
+    let keys = open(job.keys, &takes::EVAL_KEYS, console)?;
     keys.check(lookup.plan()).map_err(Failure::file(job.keys))?;
     for column in &columns {
         let owner = keys.owner().key;
@@ -107,6 +108,13 @@ pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure>
         seconds,
         stages: stages.into_inner(),
     })
+}
+
+/// Reads keys with their parameters, or maps those of an expanded file; refuses those that promise too little security.
+pub(crate) fn open(path: &Path, takes: &Takes, console: &Console) -> Result<LookupKeyFile, Failure> {
+    let keys = files::read_or_map(path, Kind::EXPANDED_LOOKUP_KEYS, LookupKeyFile::map, takes, console)?;
+    files::admit(keys.context.parameters(), path, console)?;
+    Ok(keys)
 }
 
 /// How many pairs of ciphertexts the memory holds at once.

@@ -13,7 +13,7 @@ use crate::describe::Integers;
 use crate::describe::keys::KeyRow;
 use crate::describe::words::{available, bytes, count};
 use crate::failure::Failure;
-use crate::files;
+use crate::integers::parameters::read_parameters;
 use crate::takes;
 
 /// Options of a plan for lookups.
@@ -55,7 +55,7 @@ pub(crate) fn own_parameters(file: Option<&Path>, console: &Console) -> Result<P
     /// Degree `2^15`.
     const LOG_N: u32 = 15;
     match file {
-        Some(path) => files::read_integer_parameters(path, &takes::INTEGER_PARAMS, console),
+        Some(path) => read_parameters(path, &takes::INTEGER_PARAMS, console),
         None => Ok(parameters_spec(LOG_N, Security::Bits128).build()?),
     }
 }

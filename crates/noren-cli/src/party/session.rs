@@ -15,6 +15,7 @@ use crate::describe::Integers;
 use crate::describe::words::count;
 use crate::failure::Failure;
 use crate::files;
+use crate::integers::parameters::read_parameters;
 use crate::outputs::{Content, Force, Output};
 use crate::params::DISTANCE;
 use crate::seeds::random;
@@ -74,7 +75,7 @@ struct SessionReport {
 impl NewSession {
     pub(super) fn run(&self, console: &Console) -> Result<(), Failure> {
         let output = Output::or_standard(&self.output, &self.force, Content::Binary, console)?;
-        let parameters = files::read_integer_parameters(&self.params, &takes::PARTY_PARAMS, console)?;
+        let parameters = read_parameters(&self.params, &takes::PARTY_PARAMS, console)?;
         let &Self { ref names, results, distance, threshold, relinearization, ref rotations, swap_rows, .. } = self;
         let request =
             KeyRequest { relinearization, rotations: rotations.clone(), swap: swap_rows, ..KeyRequest::default() };

@@ -25,8 +25,8 @@ use crate::outputs::Output;
 use crate::progress;
 use crate::switching::keys::SWITCHING;
 use crate::takes;
+use crate::tfhe::files::ServerKeyForm;
 use crate::tfhe::keys::SERVER;
-use crate::tfhe::server_keys::ServerKeyForm;
 
 /// The program and its inputs.
 pub(crate) struct Evaluation<'a> {

@@ -6,8 +6,8 @@ use noren::{SecretKey, Seed, tfhe};
 
 use crate::failure::Failure;
 use crate::output_set::OutputSet;
+use crate::tfhe::files::write_server_keys;
 use crate::tfhe::keys::SERVER;
-use crate::tfhe::server_keys;
 
 /// The name of the file of keys between the secrets.
 pub(crate) const SWITCHING: &str = "switching.keys";
@@ -26,7 +26,7 @@ pub(crate) fn write(
     let context = tfhe::Context::new(parameters.tfhe().clone())?;
     let of_samples = seed.derive("tfhe");
     let samples = context.secret_key(&of_samples);
-    let server = server_keys::write(outputs, SERVER, &context, &of_samples, &samples)?;
+    let server = write_server_keys(outputs, SERVER, &context, &of_samples, &samples)?;
     let both = switching::Context::new(parameters, ckks, &context)?;
     let keys = KeyFile::generate(&both, secret, &samples, &seed.derive("switching"))?;
     Ok([server, outputs.write(SWITCHING, &(), &keys)?])

@@ -15,6 +15,7 @@ use crate::jobs::Decryption;
 use crate::tables::format;
 use crate::tables::numbers::{Decrypted, Values};
 use crate::takes;
+use crate::tfhe::files::read_key;
 
 #[derive(Serialize)]
 struct DecryptionReport {
@@ -38,7 +39,7 @@ pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure>
     if job.signed {
         return refuse("--signed", "none: columns know their types");
     }
-    let file = files::read_tfhe_key::<SecretKey>(job.key, &takes::DECRYPT_KEY, console)?;
+    let file = read_key::<SecretKey>(job.key, &takes::DECRYPT_KEY, console)?;
     let table = files::read::<Columns>(&file.parameters, job.input, &takes::DECRYPT_INPUT, console)?;
     let context = Context::new(file.parameters.clone())?;
     let decryptor = Decryptor::new(&context, &file.key)?;

@@ -10,12 +10,12 @@ use serde::Serialize;
 use crate::console::Console;
 use crate::describe::words::{bytes, count};
 use crate::failure::Failure;
-use crate::files;
 use crate::jobs::Encryption;
 use crate::progress;
 use crate::seeds::random;
 use crate::tables::numbers::Numbers;
 use crate::takes;
+use crate::tfhe::files::read_key;
 
 #[derive(Serialize)]
 struct EncryptionReport {
@@ -34,7 +34,7 @@ pub(crate) fn run(job: Encryption<'_>, console: &Console) -> Result<(), Failure>
         let needed = "none: --type says what numbers are".to_owned();
         return Err(Failure::Unsuitable { what, found, needed });
     }
-    let file = files::read_tfhe_key::<SecretKey>(job.key, &takes::ENCRYPT_KEY, console)?;
+    let file = read_key::<SecretKey>(job.key, &takes::ENCRYPT_KEY, console)?;
     let parameters = &file.parameters;
     let types = types(&job, parameters)?;
     let context = Context::new(parameters.clone())?;

@@ -18,10 +18,10 @@ use crate::files;
 use crate::outputs::Output;
 use crate::progress;
 use crate::takes;
+use crate::tfhe::files::{ServerKeyForm, read_key};
 use crate::tfhe::keys::CIRCUIT;
 use crate::tfhe::lookup::{Given, Rule};
 use crate::tfhe::program::Program;
-use crate::tfhe::server_keys::ServerKeyForm;
 
 /// The program and its inputs.
 pub(crate) struct Evaluation<'a> {
@@ -77,9 +77,9 @@ pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure>
         let needed = circuit_keys_of(job.keys, &context);
         return Err(Failure::Unsuitable { what: "--circuit", found: "none".to_owned(), needed });
     }
-    let circuit = job.circuit.map(|path| {
-        Ok::<_, Failure>((path, files::read_tfhe_key::<CompactCircuitKeys>(path, &takes::EVAL_CIRCUIT, console)?))
-    });
+    let circuit = job
+        .circuit
+        .map(|path| Ok::<_, Failure>((path, read_key::<CompactCircuitKeys>(path, &takes::EVAL_CIRCUIT, console)?)));
     let circuit = circuit.transpose()?;
     let shown = progress::spinner("preparing the keys".to_owned());
     let mut evaluator = Evaluator::new(&context, keys.expanded(&context)?)?;

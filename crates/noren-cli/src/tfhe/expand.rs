@@ -6,7 +6,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::jobs::Expansion;
 use crate::takes;
-use crate::tfhe::server_keys::ServerKeyForm;
+use crate::tfhe::files::ServerKeyForm;
 
 pub(crate) fn run(job: Expansion<'_>, console: &Console) -> Result<(), Failure> {
     let open = || ServerKeyForm::open(job.input, &takes::EXPAND_INPUT, console);

@@ -7,8 +7,8 @@ use crate::failure::Failure;
 use crate::key_files::{KeyFilesReport, NewKeys, SECRET, Written};
 use crate::output_set::OutputSet;
 use crate::progress;
+use crate::tfhe::files::write_server_keys;
 use crate::tfhe::plan::PlanReport;
-use crate::tfhe::server_keys;
 
 /// The name of the keys of a server.
 pub(crate) const SERVER: &str = "server.keys";
@@ -41,7 +41,7 @@ pub(crate) fn run(
     let seed = keys.seed()?;
     let shown = progress::spinner("making keys".to_owned());
     let secret = context.secret_key(&seed);
-    let server = server_keys::write(&outputs, SERVER, &context, &seed, &secret)?;
+    let server = write_server_keys(&outputs, SERVER, &context, &seed, &secret)?;
     let circuit = with_circuit.then(|| {
         let key = context.circuit_keys(&seed, &secret)?;
         outputs.write(CIRCUIT, &(), &KeyFile { parameters: parameters.clone(), key })
