@@ -3,13 +3,10 @@
 use std::fmt;
 use std::fs::{File, TryLockError};
 use std::path::Path;
-use std::sync::Arc;
 
-use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Progress};
-use noren::programs::Program;
-use noren::programs::{ProgramPlan, Shape};
-use noren::wire::{ExpandedFileKey, FileContext, FileKey, Form, Kind, Limits, Object};
-use noren::{EvaluationKeys, KeyUse, PublicKey, Resources, SecretKey, Seed, bfv, ckks};
+use noren::programs::{Program, Shape};
+use noren::wire::{ExpandedFileKey, FileContext, FileKey, Form, Object};
+use noren::{EvaluationKeys, KeyUse, PublicKey, SecretKey};
 use noren_rlwe::context::Context;
 use noren_rlwe::key_request::KeyRequest;
 use noren_rlwe::keygen::KeyGenerator;
@@ -17,72 +14,36 @@ use noren_rlwe::wire::key_file::KeyFile;
 use noren_rlwe::wire::regular;
 use serde::Serialize;
 
-use crate::bootstrap::keys::BOOTSTRAP;
 use crate::console::Console;
 use crate::describe::Describe;
 use crate::describe::words::{bytes, count};
 use crate::failure::Failure;
 use crate::files;
-use crate::key_files::{EVALUATION, PUBLIC, SECRET, Written};
+use crate::key_files::{EVALUATION, NewKeys, PUBLIC, Written};
 use crate::output_set::OutputSet;
 use crate::outputs::Force;
 use crate::progress;
 use crate::takes;
 
-/// The operations that the keys are to serve.
-pub(crate) struct Operations<'a> {
+/// An addition of evaluation keys to those in a directory.
+pub(crate) struct KeyAddition<'a> {
+    pub(crate) keys: &'a NewKeys<'a>,
+    /// The file of the secret key in the directory.
+    pub(crate) secret: &'a Path,
     pub(crate) programs: Vec<Program>,
     /// The tables that the programs run on.
     pub(crate) shape: Shape,
-    pub(crate) rotations: &'a [isize],
-    pub(crate) swap_rows: bool,
-}
-
-/// An addition of evaluation keys to those in a directory.
-pub(crate) struct KeyAddition<'a> {
-    /// The directory of the keys.
-    pub(crate) out: &'a Path,
-    pub(crate) operations: Operations<'a>,
-    pub(crate) seed: Option<Seed>,
-    pub(crate) plan_only: bool,
 }
 
 /// The keys that were added.
 #[derive(Serialize)]
-struct KeyAdditionReport {
+pub(crate) struct KeyAdditionReport {
     /// The use of the new keys.
     added: Vec<String>,
     /// How many keys the file has now.
     keys: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<Written>,
-}
-
-/// Adds the keys that are missing to those in the directory. The file is replaced when the new one is whole, and not touched if
-/// anything fails.
-pub(crate) fn run(addition: KeyAddition<'_>, console: &Console) -> Result<(), Failure> {
-    let secret = addition.out.join(SECRET);
-    let _lock = lock(&secret)?;
-    let operations = &addition.operations;
-    if operations.programs.is_empty() && operations.rotations.is_empty() && !operations.swap_rows {
-        let needed = "--program, --rotations or --swap-rows: what the keys are for".to_owned();
-        return Err(Failure::Unsuitable { what: "--add", found: "nothing to add".to_owned(), needed });
-    }
-    match files::key_kind(&secret, &takes::ADD_SECRET, console)? {
-        Kind::CKKS_SECRET_KEY if addition.out.join(BOOTSTRAP).exists() && !addition.out.join(EVALUATION).exists() => {
-            beside_bootstrapping(&addition, &secret, console)
-        }
-        Kind::CKKS_SECRET_KEY => {
-            add(&addition, &secret, console, |context| of_vectors(&addition.operations, context, None))
-        }
-        Kind::INTEGER_SECRET_KEY => {
-            add(&addition, &secret, console, |context| of_integers(&addition.operations, &secret, context))
-        }
-        found => {
-            let needed = "a secret key of CKKS, or of exact integers";
-            Err(Failure::input(&secret, "--add", found, needed))
-        }
-    }
+    pub(crate) file: Option<Written>,
 }
 
 /// Keeps two runs from adding to the same file at once: what the first had written would be lost.
@@ -98,38 +59,9 @@ pub(crate) fn lock(secret: &Path) -> Result<File, Failure> {
     }
 }
 
-/// The keys of CKKS that programs or rotations need; rotations up to a level, or all.
-fn of_vectors(
-    operations: &Operations<'_>,
-    context: &ckks::Context,
-    level: Option<usize>,
-) -> Result<KeyRequest, Failure> {
-    if operations.swap_rows {
-        let needed = "keys of exact integers: the slots of CKKS have no rows".to_owned();
-        return Err(Failure::Unsuitable { what: "--swap-rows", found: "a secret key of CKKS".to_owned(), needed });
-    }
-    let request = match &operations.programs[..] {
-        [] => ckks::KeyRequest { rotations: operations.rotations.to_vec(), level, ..ckks::KeyRequest::default() },
-        programs => {
-            ProgramPlan::with_parameters(programs, &operations.shape, context.parameters().clone())?.key_request()?
-        }
-    };
-    Ok(context.automorphisms_of(&request)?)
-}
-
-/// The keys of exact integers that rotations and the swap need.
-fn of_integers(operations: &Operations<'_>, secret: &Path, context: &bfv::Context) -> Result<KeyRequest, Failure> {
-    if !operations.programs.is_empty() {
-        return Err(Failure::input(secret, "--program", "a secret key of exact integers", "one of CKKS"));
-    }
-    let (rotations, swap) = (operations.rotations.to_vec(), operations.swap_rows);
-    Ok(context.automorphisms_of(&bfv::KeyRequest { rotations, swap, ..bfv::KeyRequest::default() })?)
-}
-
-/// Adds keys to `eval.keys`.
-fn add<C>(
+/// Adds the keys that are missing to `eval.keys`. The file is replaced when the new one is whole, and not touched if anything fails.
+pub(crate) fn add<C>(
     addition: &KeyAddition<'_>,
-    secret: &Path,
     console: &Console,
     request: impl FnOnce(&C) -> Result<KeyRequest, Failure>,
 ) -> Result<(), Failure>
@@ -139,57 +71,28 @@ where
     PublicKey: FileKey<C>,
     EvaluationKeys: ExpandedFileKey<C>,
 {
-    let KeyFile { context, key: secret } = files::read_key::<C, SecretKey>(secret, &takes::ADD_SECRET, console)?;
-    check_public::<C>(addition.out, &secret, console)?;
-    let path = addition.out.join(EVALUATION);
+    let KeyFile { context, key: secret } =
+        files::read_key::<C, SecretKey>(addition.secret, &takes::ADD_SECRET, console)?;
+    check_public::<C>(addition.keys.out, &secret, console)?;
+    let path = addition.keys.out.join(EVALUATION);
     let mut evaluation = match path.exists() {
         true => files::open_evaluation_keys::<C>(&path, &takes::ADD_EVALUATION, console)?.key,
         false => EvaluationKeys::new(context.rlwe().parameters(), secret.owner().key),
     };
     check_owner(&secret, &evaluation, &path)?;
     let lacking = evaluation.lacking(&request(&context)?);
-    let Some(made) = made(addition, context.rlwe(), &secret, &lacking)? else {
+    let Some(made) = made(addition.keys, context.rlwe(), &secret, &lacking)? else {
         return console.report(&KeyAdditionReport::new(&evaluation, &lacking, None));
     };
     evaluation.merge(made).map_err(Failure::file(&path))?;
     let mut report = KeyAdditionReport::new(&evaluation, &lacking, None);
     let file = KeyFile { context, key: evaluation };
-    report.file = Some(replaced(addition.out, EVALUATION, |path| file.write_file(&(), Form::Packed, path))?);
-    console.report(&report)
-}
-
-/// Adds rotations to `bootstrap.keys`.
-fn beside_bootstrapping(addition: &KeyAddition<'_>, secret: &Path, console: &Console) -> Result<(), Failure> {
-    let path = addition.out.join(BOOTSTRAP);
-    if !addition.operations.programs.is_empty() {
-        let needed = "--rotations: name those that the program needs";
-        return Err(Failure::input(&path, "--program", "keys of bootstrapping", needed));
-    }
-    let secret = files::read_key::<ckks::Context, SecretKey>(secret, &takes::ADD_SECRET, console)?.key;
-    check_public::<ckks::Context>(addition.out, &secret, console)?;
-    console.inputs().verify(&path, &takes::ADD_BOOTSTRAP)?;
-    let shown = progress::bar("reading bootstrapping keys", 1);
-    let mut heard = |Progress { done, of, .. }: Progress| shown.set(done, of);
-    let file = BootstrapKeyFile::open(&path, &Limits::default(), &Resources::of_machine(&path), &mut heard);
-    let BootstrapKeyFile { context, parameters, keys } = file.map_err(Failure::file(&path))?;
-    drop(shown);
-    check_owner(&secret, &keys.evaluation, &path)?;
-    let request = of_vectors(&addition.operations, &context, Some(parameters.output_level()))?;
-    let lacking = keys.evaluation.lacking(&request);
-    let Some(made) = made(addition, context.rlwe(), &secret, &lacking)? else {
-        return console.report(&KeyAdditionReport::new(&keys.evaluation, &lacking, None));
-    };
-    let mut evaluation = (*keys.evaluation).clone();
-    evaluation.merge(made).map_err(Failure::file(&path))?;
-    let mut report = KeyAdditionReport::new(&evaluation, &lacking, None);
-    let keys = Arc::new(BootstrapKeys { evaluation: Arc::new(evaluation), ..(*keys).clone() });
-    let file = BootstrapKeyFile { context, parameters, keys };
-    report.file = Some(replaced(addition.out, BOOTSTRAP, |path| file.write_file(&(), Form::Packed, path))?);
+    report.file = Some(replaced(addition.keys.out, EVALUATION, |path| file.write_file(&(), Form::Packed, path))?);
     console.report(&report)
 }
 
 /// Refuses a public key of another secret key: the directory is then not that of one owner.
-fn check_public<C>(directory: &Path, secret: &SecretKey, console: &Console) -> Result<(), Failure>
+pub(crate) fn check_public<C>(directory: &Path, secret: &SecretKey, console: &Console) -> Result<(), Failure>
 where
     C: FileContext,
     PublicKey: FileKey<C>,
@@ -203,31 +106,28 @@ where
 }
 
 /// Refuses evaluation keys of another secret key.
-fn check_owner(secret: &SecretKey, evaluation: &EvaluationKeys, path: &Path) -> Result<(), Failure> {
+pub(crate) fn check_owner(secret: &SecretKey, evaluation: &EvaluationKeys, path: &Path) -> Result<(), Failure> {
     secret.owner().check(&evaluation.owner(), "the set of evaluation keys").map_err(Failure::file(path))
 }
 
 /// The keys that are lacking; none if nothing is to be made.
-fn made(
-    addition: &KeyAddition<'_>,
+pub(crate) fn made(
+    keys: &NewKeys<'_>,
     context: &Context,
     secret: &SecretKey,
     lacking: &KeyRequest,
 ) -> Result<Option<EvaluationKeys>, Failure> {
-    if addition.plan_only || *lacking == KeyRequest::default() {
+    if keys.plan_only || *lacking == KeyRequest::default() {
         return Ok(None);
     }
-    let seed = match &addition.seed {
-        Some(seed) => seed.clone(),
-        None => Seed::random().map_err(noren::Error::from)?,
-    };
+    let seed = keys.seed()?;
     let shown = progress::bar("making evaluation keys", 1);
     let heard = |done, of| shown.set(done, of);
     Ok(Some(KeyGenerator::new(context, seed).evaluation_keys(secret, lacking, Some(&heard))?))
 }
 
 /// Puts a file in the place of another when it is whole.
-fn replaced<T>(
+pub(crate) fn replaced<T>(
     directory: &Path,
     name: &'static str,
     write: impl FnOnce(&Path) -> noren::Result<T>,
@@ -241,7 +141,7 @@ fn replaced<T>(
 }
 
 impl KeyAdditionReport {
-    fn new(keys: &EvaluationKeys, lacking: &KeyRequest, file: Option<Written>) -> Self {
+    pub(crate) fn new(keys: &EvaluationKeys, lacking: &KeyRequest, file: Option<Written>) -> Self {
         let ring = keys.parameters().index();
         let products = lacking.relinearization.iter().map(|_| KeyUse::Relinearization);
         let mut galois: Vec<u32> = lacking.galois.iter().map(|&(k, _)| k).collect();

@@ -6,13 +6,13 @@ use std::ops::RangeInclusive;
 use std::process;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, value_parser};
+use clap::{CommandFactory, Parser, Subcommand, value_parser};
 use noren::{OutOfMemory, Security};
 
 use crate::console::{self, Console};
 use crate::failure::Failure;
 use crate::inputs::{GLOBAL, InputOptions, Inputs};
-use crate::params::parse_security;
+use crate::parameters::parse_security;
 use crate::progress;
 use crate::{
     advise, calibrate, compare, decrypt, demo, encrypt, eval, expand, function, info, inspect, keygen, machine, manual,
@@ -171,10 +171,9 @@ fn run_within<P>(
 }
 
 fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
-    let matches = Cli::command().try_get_matches_from(arguments)?;
-    let cli = Cli::from_arg_matches(&matches)?;
-    if let (Verb::Keygen(arguments), Some((_, given))) = (&cli.verb, matches.subcommand()) {
-        keygen::check(arguments, given)?;
+    let cli = Cli::try_parse_from(arguments)?;
+    if let Verb::Keygen(arguments) = &cli.verb {
+        keygen::check(arguments)?;
     }
     Ok(cli)
 }

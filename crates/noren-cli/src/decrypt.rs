@@ -3,18 +3,18 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use noren::ckks::Releases;
-use noren::wire::Kind;
 
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::files;
-use crate::jobs::{Decryption, of_kind};
+use crate::given::Given;
+use crate::jobs::Decryption;
 use crate::outputs::{Force, Output};
+use crate::scheme::DECRYPT;
+use crate::schemes::{self, Added};
 use crate::tables::dialect::{Format, Style};
 use crate::tables::numbers::Digits;
 use crate::takes;
-use crate::{ckks, integers, tfhe};
 
 /// Decrypts a table
 #[derive(Debug, Args)]
@@ -29,6 +29,8 @@ use crate::{ckks, integers, tfhe};
         noren decrypt --key keys/secret.key risk.ct -o risk.npy --release 10"
 )]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    given: Given,
     /// secret.key
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
@@ -48,15 +50,8 @@ pub(crate) struct Arguments {
     /// bound supports; of released numbers all]
     #[arg(long, value_name = "N|full")]
     digits: Option<Digits>,
-    /// Round encoded numbers to multiples of 2^-BITS with noise, so that they may be handed on
-    #[arg(long, value_name = "BITS", allow_negative_numbers = true)]
-    release: Option<i32>,
-    /// How many tables of this key are released in all, this one among them
-    #[arg(long, value_name = "COUNT", default_value_t = 1, requires = "release")]
-    releases: u64,
-    /// Bits of statistical security of all these releases together, at most 80
-    #[arg(long, value_name = "BITS", default_value_t = Releases::DEFAULT_SECURITY, requires = "release")]
-    statistical_security: u32,
+    #[command(flatten)]
+    _added: Added<DECRYPT>,
     /// Exact integers from -t/2 to t/2 instead of 0 to t - 1
     #[arg(long)]
     signed: bool,
@@ -69,16 +64,6 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     force: Force,
 }
-
-/// Decrypts with the key of a scheme.
-type Run = fn(Decryption<'_>, &Console) -> Result<(), Failure>;
-
-/// The decryption of each kind of key.
-const SCHEMES: [(Kind, Run); 3] = [
-    (Kind::CKKS_SECRET_KEY, ckks::decrypt::run),
-    (Kind::INTEGER_SECRET_KEY, integers::decrypt::run),
-    (Kind::TFHE_SECRET_KEY, tfhe::decrypt::run),
-];
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let &Arguments { ref output, format, no_header, digits, ref force, .. } = arguments;
@@ -93,10 +78,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         }
     };
     let kind = files::key_kind(&arguments.key, &takes::DECRYPT_KEY, console)?;
-    let run = of_kind(&SCHEMES, kind).unwrap_or_else(|| panic!("keys that the argument takes decrypt"));
-    let &Arguments { ref key, ref input, release, releases, statistical_security, signed, unchecked, public, .. } =
-        arguments;
-    let job =
-        Decryption { key, input, output, style, release, releases, statistical_security, signed, unchecked, public };
-    run(job, console)
+    let run = schemes::row(|scheme| scheme.decryptions, kind);
+    let &Arguments { ref key, ref input, signed, unchecked, public, ref given, .. } = arguments;
+    run(Decryption { key, input, output, style, signed, unchecked, public, given }, console)
 }

@@ -4,16 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use noren::programs::columns::Element;
-use noren::wire::Kind;
 
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::files;
-use crate::jobs::{Encryption, of_kind};
+use crate::jobs::Encryption;
 use crate::outputs::{Content, Force, Output};
+use crate::schemes;
 use crate::tables::options::TableOptions;
 use crate::takes;
-use crate::{ckks, integers, tfhe};
 
 /// Encrypts a table of numbers, or of whole numbers with a key of exact integers or of TFHE
 #[derive(Debug, Args)]
@@ -58,23 +57,11 @@ pub(crate) struct Arguments {
     force: Force,
 }
 
-/// Encrypts with the key of a scheme.
-type Run = fn(Encryption<'_>, &Console) -> Result<(), Failure>;
-
-/// The encryption of each kind of key.
-const SCHEMES: [(Kind, Run); 5] = [
-    (Kind::CKKS_SECRET_KEY, ckks::encrypt::run),
-    (Kind::CKKS_PUBLIC_KEY, ckks::encrypt::run),
-    (Kind::INTEGER_SECRET_KEY, integers::encrypt::run),
-    (Kind::INTEGER_PUBLIC_KEY, integers::encrypt::run),
-    (Kind::TFHE_SECRET_KEY, tfhe::encrypt::run),
-];
-
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::or_standard(&arguments.output, &arguments.force, Content::Binary, console)?;
     let numbers = arguments.table.read(&arguments.input, console)?;
     let kind = files::key_kind(&arguments.key, &takes::ENCRYPT_KEY, console)?;
-    let run = of_kind(&SCHEMES, kind).unwrap_or_else(|| panic!("keys that the argument takes encrypt"));
+    let run = schemes::row(|scheme| scheme.encryptions, kind);
     let &Arguments { ref key, ref input, ref bounds, ref domain, beside, ref types, .. } = arguments;
     run(Encryption { key, kind, input, numbers, bounds: bounds.as_deref(), domain, beside, types, output }, console)
 }

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use noren::backends::Content;
-use noren::bootstrapping::BootstrapKeyFile;
 use noren::compiler::Summary;
 use noren::error::short_fingerprint;
 use noren::lookup::LookupOutline;
@@ -21,6 +20,8 @@ use crate::describe::Description;
 use crate::describe::words::{self, bytes};
 use crate::failure::Failure;
 use crate::files;
+use crate::scheme::ReadInParts;
+use crate::schemes;
 use crate::streams::names_standard_input;
 
 /// Shows what is in a file, and checks that it is undamaged
@@ -45,8 +46,9 @@ struct InspectionReport {
     owner: Option<String>,
     digest: &'static str,
     parameters: Option<Description>,
-    /// The parameters of TFHE beside those of the ciphertexts.
-    tfhe: Option<Description>,
+    /// The parameters of the scheme that is switched to, beside those of the ciphertexts.
+    #[serde(rename = "tfhe")]
+    switched: Option<Description>,
     #[serde(flatten)]
     facts: Facts,
 }
@@ -64,10 +66,13 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     console.inputs().verify_any(path)?;
     // Standard input is read once, and as a whole.
     let is_file = !names_standard_input(path);
-    let report = match if is_file { file::kind(path)? } else { None } {
-        Some(kind) if IN_PARTS.contains(&kind) => InspectionReport::bootstrap_keys(path),
+    let found = if is_file { file::kind(path)? } else { None };
+    let report = match (found.and_then(in_parts), found) {
+        (Some(read), _) => {
+            read(path).map(|(header, facts)| InspectionReport::of(path, &header, Some(Form::Packed), facts))
+        }
         // As large as the memory, perhaps.
-        Some(kind) if MAPPED.contains(&kind) => {
+        (None, Some(kind)) if is_mapped(kind) => {
             let container = MappedContainer::open(path)?;
             container.reader(kind, &Limits::default()).and_then(|reader| InspectionReport::new(path, reader))
         }
@@ -78,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
                 return console.report(&Encrypted { path, kind: "file under a passphrase", bytes });
             }
             let kind = Header::parse(&content).ok().map(|header| header.kind);
-            if let Some(kind) = kind.filter(|kind| !is_file && (MAPPED.contains(kind) || IN_PARTS.contains(kind))) {
+            if let Some(kind) = kind.filter(|&kind| !is_file && (is_mapped(kind) || in_parts(kind).is_some())) {
                 return Err(Failure::input(path, "standard input", kind, "another kind: name the file"));
             }
             // Refuses whatever is damaged: what follows has the right digest.
@@ -88,28 +93,20 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     console.report(&report.map_err(Failure::file(path))?)
 }
 
-/// The kinds of files that are read key by key.
-const IN_PARTS: [Kind; 2] = [Kind::BOOTSTRAP_KEYS, Kind::EXPANDED_BOOTSTRAP_KEYS];
+/// How a file is read that is read in parts.
+fn in_parts(kind: Kind) -> Option<ReadInParts> {
+    schemes::rows(|scheme| scheme.in_parts).find(|(own, _)| *own == kind).map(|&(_, read)| read)
+}
 
-/// The kinds of files that are mapped.
-const MAPPED: [Kind; 5] = [
-    Kind::EXPANDED_CKKS_EVALUATION_KEYS,
-    Kind::EXPANDED_INTEGER_EVALUATION_KEYS,
-    Kind::EXPANDED_LOOKUP_KEYS,
-    Kind::PREPARED_LOOKUP,
-    Kind::PREPARED_SLOT_MATRIX,
-];
+/// Whether a file is mapped.
+fn is_mapped(kind: Kind) -> bool {
+    schemes::rows(|scheme| scheme.mapped).any(|&own| own == kind)
+}
 
 impl InspectionReport {
     fn new(path: &Path, mut reader: Reader<'_>) -> noren::Result<Self> {
         let facts = Facts::of(&mut reader)?;
         Ok(Self::of(path, reader.header(), reader.form(), facts))
-    }
-
-    /// Reads a file of bootstrapping keys, which may be larger than the memory, key by key.
-    fn bootstrap_keys(path: &Path) -> noren::Result<Self> {
-        let contents = BootstrapKeyFile::contents(path, &Limits::default())?;
-        Ok(Self::of(path, &contents.header, Some(Form::Packed), Facts::of_bootstrap_keys(&contents)?))
     }
 
     fn of(path: &Path, header: &Header, form: Option<Form>, mut facts: Facts) -> Self {
@@ -120,7 +117,7 @@ impl InspectionReport {
             kind: kind.name(),
             version: header.version,
             bytes: header.length,
-            sections: (!IN_PARTS.contains(&kind)).then_some(header.sections),
+            sections: in_parts(kind).is_none().then_some(header.sections),
             form: match form {
                 _ if kind.is_expanded() => Some("expanded"),
                 Some(Form::Raw) => Some("raw"),
@@ -131,7 +128,7 @@ impl InspectionReport {
             owner: facts.owner.map(|key| key.to_string()),
             digest: "ok",
             parameters: parameters.next(),
-            tfhe: parameters.next(),
+            switched: parameters.next(),
             facts,
         }
     }
@@ -188,6 +185,6 @@ impl fmt::Display for InspectionReport {
             let size = size.map_or_else(String::new, |size| format!(", {}", bytes(size as f64)));
             write!(f, "\nkey for {kind} up to level {level}{size}")?;
         }
-        self.parameters.iter().chain(&self.tfhe).try_for_each(|parameters| write!(f, "\n{parameters}"))
+        self.parameters.iter().chain(&self.switched).try_for_each(|parameters| write!(f, "\n{parameters}"))
     }
 }

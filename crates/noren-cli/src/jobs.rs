@@ -1,20 +1,25 @@
-//! The jobs of `encrypt`, `decrypt` and `expand`, which the scheme of the key does: one function for each kind of file.
+//! The jobs of `prepare`, `encrypt`, `decrypt` and `expand`, which the scheme of the key does.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use noren::EvaluationKeys;
 use noren::programs::columns::Element;
-use noren::wire::{Destination, Kind};
+use noren::wire::{Destination, ExpandedFileKey, FileContext, Kind};
 use noren_rlwe::wire::file::Access;
 use serde::Serialize;
 
 use crate::console::Console;
+use crate::describe::Describe;
 use crate::describe::words::bytes;
 use crate::failure::Failure;
+use crate::files;
+use crate::given::Given;
 use crate::outputs::{Force, Output};
 use crate::progress;
 use crate::tables::dialect::Style;
 use crate::tables::numbers::Numbers;
+use crate::takes;
 
 /// The encryption of a table under a key.
 pub(crate) struct Encryption<'a> {
@@ -29,7 +34,7 @@ pub(crate) struct Encryption<'a> {
     pub(crate) domain: &'a [usize],
     /// The exclusive bound of the numbers of the other table, where a lookup has its two arguments in two tables.
     pub(crate) beside: Option<usize>,
-    /// The TFHE types of the columns, or one of all.
+    /// The types of the columns, or one of all, for schemes that encrypt numbers one by one.
     pub(crate) types: &'a [Element],
     pub(crate) output: Output,
 }
@@ -41,18 +46,23 @@ pub(crate) struct Decryption<'a> {
     pub(crate) output: Output,
     /// How numbers are written.
     pub(crate) style: Style,
-    /// The bits that numbers are rounded to for release to others.
-    pub(crate) release: Option<i32>,
-    /// The number of tables that are released in all.
-    pub(crate) releases: u64,
-    /// Bits of statistical security of all releases together.
-    pub(crate) statistical_security: u32,
     /// Exact integers are written from -t/2 to t/2.
     pub(crate) signed: bool,
     /// Numbers are written whose errors may exceed their bounds.
     pub(crate) unchecked: bool,
     /// The file of exact integers may be read by others.
     pub(crate) public: bool,
+    /// All options, with those that schemes add.
+    pub(crate) given: &'a Given,
+}
+
+/// The preparation of what a server uses in many computations.
+pub(crate) struct Preparation<'a> {
+    /// The parameters, or a key that carries them.
+    pub(crate) params: Option<&'a Path>,
+    pub(crate) output: Output,
+    /// All options, with those that schemes add.
+    pub(crate) given: &'a Given,
 }
 
 /// The expansion of keys into a file that is mapped.
@@ -90,20 +100,27 @@ impl Expansion<'_> {
         drop(shown);
         console.report(&ExpansionReport { path: output.path().to_owned(), bytes })
     }
-}
 
-/// The entry of a table for files of this kind.
-pub(crate) fn of_kind<T: Copy>(table: &[(Kind, T)], kind: Kind) -> Option<T> {
-    table.iter().find(|(of, _)| *of == kind).map(|&(_, serves)| serves)
+    /// Expands evaluation keys with their parameters.
+    pub(crate) fn of_evaluation_keys<C: FileContext<Parameters: Describe>>(
+        self,
+        console: &Console,
+    ) -> Result<(), Failure>
+    where
+        EvaluationKeys: ExpandedFileKey<C>,
+    {
+        let open = || files::open_evaluation_keys::<C>(self.input, &takes::EXPAND_INPUT, console);
+        self.run(console, open, |keys, to| Ok(keys.write_expanded(to)?))
+    }
 }
 
 impl Encryption<'_> {
-    /// Refuses types of columns: only keys of TFHE take them.
+    /// Refuses types of columns, which other keys take.
     pub(crate) fn refuse_types(&self) -> Result<(), Failure> {
         if self.types.is_empty() {
             return Ok(());
         }
-        let (what, found, needed) = ("--type", format!("{}", self.kind), format!("a {}", Kind::TFHE_SECRET_KEY));
+        let (what, found, needed) = ("--type", format!("{}", self.kind), format!("a {}", takes::TYPED_KEY));
         Err(Failure::Unsuitable { what, found, needed })
     }
 }

@@ -12,6 +12,8 @@ use serde::Serialize;
 use crate::console::Console;
 use crate::describe::words::bytes;
 use crate::failure::Failure;
+use crate::given::Given;
+use crate::key_options::KeyOptions;
 use crate::output_set::OutputSet;
 use crate::outputs::Force;
 use crate::passphrases::{Question, VARIABLE};
@@ -46,10 +48,14 @@ pub(crate) fn passphrase_of_new(
     Question::of(key, file).ask_twice().map(Some)
 }
 
-/// The keys that a run of `noren keygen` is to make: where, from which seed, and how the secret key is kept.
+/// The keys that a run of `noren keygen` is to make: where, which, from which seed, and how the secret key is kept.
 pub(crate) struct NewKeys<'a> {
     /// The directory.
     pub(crate) out: &'a Path,
+    /// What they are for.
+    pub(crate) options: &'a KeyOptions,
+    /// All options, with those that schemes add.
+    pub(crate) given: &'a Given,
     pub(crate) seed: Option<Seed>,
     /// Whether the plan alone is shown.
     pub(crate) plan_only: bool,

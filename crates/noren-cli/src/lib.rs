@@ -7,7 +7,7 @@
 //! | `rekey`, `reencrypt`, `inspect`, `passphrase`, `demo` | one verb each |
 //! | `manual` | manual pages, and completions for shells |
 //! | `signing` | signing keys, and the verbs that sign and verify files |
-//! | `additions` | what `keygen --add` does |
+//! | `key_options`, `additions` | options of keys that several schemes share; what `keygen --add` does |
 //! | `bootstrap` | the plan of bootstrapping, what `keygen --bootstrap` does, and the expansion of its keys |
 //! | `ckks` | tables of numbers: their keys, encryption, programs, decryption |
 //! | `integers` | tables of exact integers: their keys, encryption, decryption, and matrices that multiply them |
@@ -19,14 +19,15 @@
 //! | `tfhe` | columns of integers and truth values, encrypted one by one: their plan, keys, encryption, programs, lookups, decryption |
 //! | `compare` | schemes and libraries compared: the steps, the figures of the publication, the report |
 //! | `measure` | measuring: timings, records, the suites of a comparison |
-//! | `programs` | programs with their models from files, and the plan for them in words |
+//! | `programs` | programs with their models from files |
 //! | `describe` | parameters in words: security, precision, sizes |
 //! | `tables` | tables from CSV, TSV, NPY, Parquet and Arrow files and back |
 //! | `columns` | columns that are chosen by name or position |
 //! | `bounds` | the largest values that columns can have, from files |
 //! | `files` | noren's own files |
 //! | `outputs` | which outputs may be written |
-//! | `jobs` | the jobs of `encrypt`, `decrypt` and `expand`, which the scheme of the key does |
+//! | `schemes`, `scheme`, `given` | all schemes; what each does for the verbs; the options that it finds |
+//! | `jobs`, `evaluation`, `parameters`, `rekeying`, `reencryption` | the jobs that verbs ask of schemes: of `encrypt`, `decrypt` and `expand`, `eval`, `params`, `rekey`, `reencrypt` |
 //! | `seeds` | seeds of the system |
 //! | `inputs` | what all verbs ask of the files that they read |
 //! | `takes` | the files of noren that arguments of verbs take |
@@ -56,10 +57,12 @@ mod demo;
 mod describe;
 mod encrypt;
 mod eval;
+mod evaluation;
 mod expand;
 mod failure;
 mod files;
 mod function;
+mod given;
 mod half_keys;
 mod info;
 mod inputs;
@@ -67,6 +70,7 @@ mod inspect;
 mod integers;
 mod jobs;
 mod key_files;
+mod key_options;
 mod keygen;
 mod lookup;
 mod machine;
@@ -75,6 +79,7 @@ mod manual;
 pub mod measure;
 mod output_set;
 mod outputs;
+mod parameters;
 mod params;
 mod party;
 mod passphrase;
@@ -85,8 +90,12 @@ mod programs;
 mod progress;
 mod question;
 mod reencrypt;
+mod reencryption;
 mod rekey;
+mod rekeying;
 mod retrieval;
+mod scheme;
+mod schemes;
 mod seeds;
 mod signing;
 mod stages;

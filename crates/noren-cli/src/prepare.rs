@@ -1,15 +1,16 @@
 //! `noren prepare`: what the server makes once and uses in many computations, functions and matrices.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::integers::prepare as matrix;
-use crate::lookup::function::Given;
-use crate::lookup::prepare as lookup;
+use crate::given::Given;
+use crate::jobs::Preparation;
 use crate::outputs::{Force, Output};
+use crate::scheme::PREPARE;
+use crate::schemes::{self, Added};
 
 /// Prepares a function of two encrypted integers for `eval lookup`, or a matrix for `eval matrix`
 #[derive(Debug, Args)]
@@ -24,31 +25,20 @@ use crate::outputs::{Force, Output};
 pub(crate) struct Arguments {
     #[command(flatten)]
     given: Given,
-    /// A matrix of whole numbers, .csv without names of columns or .npy
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["function", "table"], requires = "params")]
-    matrix: Option<PathBuf>,
+    #[command(flatten)]
+    _added: Added<PREPARE>,
     /// The parameters, or a key that carries them [default: those of numbers modulo 65537 at 128-bit security]
     #[arg(long, value_name = "FILE")]
     params: Option<PathBuf>,
     /// The file for what is prepared
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Say what the preparation of a function takes, and stop
-    #[arg(long, conflicts_with = "matrix")]
-    dry_run: bool,
     #[command(flatten)]
     force: Force,
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
-    let Arguments { given, matrix, params, output, dry_run, force } = arguments;
-    let (output, params) = (Output::new(output, force)?, params.as_deref());
-    match matrix {
-        Some(matrix) => {
-            // It is there wherever a matrix is.
-            let params = params.unwrap_or(Path::new(""));
-            matrix::run(&matrix::Preparation { matrix, params, output }, console)
-        }
-        None => lookup::run(&lookup::Preparation { given, params, output, dry_run: *dry_run }, console),
-    }
+    let Arguments { given, params, output, force, .. } = arguments;
+    let job = Preparation { params: params.as_deref(), output: Output::new(output, force)?, given };
+    schemes::asked(|scheme| scheme.preparations, given)(&job, console)
 }

@@ -62,6 +62,8 @@ pub(crate) const ENCRYPT_KEY: Takes = Takes::new(
         Kind::TFHE_SECRET_KEY,
     ],
 );
+/// The key of `encrypt` with `--type`.
+pub(crate) const TYPED_KEY: Kind = Kind::TFHE_SECRET_KEY;
 /// The key of `decrypt`.
 pub(crate) const DECRYPT_KEY: Takes = Takes::own_secret("--key", "secret key", &SECRET);
 /// The table of `decrypt`.

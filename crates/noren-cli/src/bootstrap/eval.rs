@@ -12,32 +12,27 @@ use noren::ckks::{Ciphertext, Context, Evaluator};
 use noren::programs::EncryptedTable;
 use noren::programs::Program;
 use noren::schemes::error::FailureBudgetExceeded;
-use noren::wire::Limits;
+use noren::wire::{Kind, Limits};
 use serde::Serialize;
 
 use crate::ckks::eval::{self, lowered};
 use crate::console::Console;
 use crate::describe::words::{count, right_but};
+use crate::evaluation::{Evaluation, EvaluationOptions};
 use crate::failure::Failure;
 use crate::files;
 use crate::outputs::Output;
+use crate::programs;
 use crate::progress;
 use crate::stages::Stages;
 use crate::takes;
 
 /// The name of the verb among those of programs.
-pub(crate) const NAME: &str = "bootstrap";
+pub(super) const NAME: &str = "bootstrap";
 
-/// The program and its inputs.
-pub(crate) struct Evaluation<'a> {
-    /// None for new levels alone.
-    pub(crate) program: Option<Program>,
-    pub(crate) keys: &'a Path,
-    pub(crate) input: &'a Path,
-    pub(crate) output: Output,
-    pub(crate) last: bool,
-    /// `log2` of the largest probability with which any bootstrap may fail.
-    pub(crate) failure_budget: Option<f64>,
+/// Whether these are keys of bootstrapping.
+pub(crate) fn is_key(keys: Kind) -> bool {
+    matches!(keys, Kind::BOOTSTRAP_KEYS | Kind::EXPANDED_BOOTSTRAP_KEYS)
 }
 
 #[derive(Serialize)]
@@ -54,27 +49,34 @@ struct EvaluationReport {
 }
 
 /// Runs the job with the real parts of numbers, which is what tables hold.
-pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure> {
+pub(super) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure> {
+    let Evaluation { program, options, output, .. } = job;
+    let &EvaluationOptions { keys: ref path, ref input, ref model, last, failure_budget, .. } = options;
+    let program = match program {
+        // New levels alone.
+        NAME => None,
+        program => Some(programs::program(program, model.as_deref())?),
+    };
     // The table is looked at before gigabytes of keys are read.
-    let (parameters, table) = read_table(job.keys, job.input, console)?;
-    check_levels(&job, &parameters, &table)?;
-    if let (None, Some(allowed)) = (&job.program, job.failure_budget) {
+    let (parameters, table) = read_table(path, input, console)?;
+    check_levels(input, program.is_none(), &parameters, &table)?;
+    if let (None, Some(allowed)) = (&program, failure_budget) {
         let bootstraps = table.ciphertexts().len() as u64;
         let found = BootstrapPlan::new(&parameters)?.log2_failure(bootstraps);
         if found > allowed {
-            return Err(Failure::file(job.input)(FailureBudgetExceeded { bootstraps, found, allowed }.into()));
+            return Err(Failure::file(input)(FailureBudgetExceeded { bootstraps, found, allowed }.into()));
         }
     }
 
-    let BootstrapKeyFile { context, parameters, keys } = read_keys(job.keys, &job.output)?;
-    keys.owner().key.check(table.key_id(), "the table").map_err(Failure::file(job.input))?;
+    let BootstrapKeyFile { context, parameters, keys } = read_keys(path, &output)?;
+    keys.owner().key.check(table.key_id(), "the table").map_err(Failure::file(input))?;
     let shown = progress::spinner("encoding the matrices".to_owned());
     let bootstrapper = Bootstrapper::new(&context, &parameters, keys.clone(), Mode::Real)?;
     let evaluator = Evaluator::new(&context, keys.evaluation.clone())?;
     drop(shown);
 
     let mut stages = Stages::begin();
-    let (mut result, bootstraps, log2_failure) = match &job.program {
+    let (mut result, bootstraps, log2_failure) = match &program {
         None => {
             let result = renewed(&bootstrapper, table, &mut stages)?;
             let bootstraps = result.ciphertexts().len() as u64;
@@ -83,17 +85,17 @@ pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure>
         Some(program) => {
             let shown = progress::spinner(program.name().to_owned());
             let evaluator = evaluator.with_bootstrapping(Arc::new(bootstrapper))?;
-            let evaluator = evaluator.with_failure_budget(job.failure_budget.unwrap_or(0.0))?;
-            let result = program.run(&evaluator, &table).map_err(Failure::of_computation(job.keys))?;
+            let evaluator = evaluator.with_failure_budget(failure_budget.unwrap_or(0.0))?;
+            let result = program.run(&evaluator, &table).map_err(Failure::of_computation(path))?;
             drop(shown);
             (result, evaluator.bootstraps(), evaluator.log2_failure())
         }
     };
-    if job.last {
+    if last {
         result = lowered(&evaluator, result)?;
     }
-    let program = job.program.as_ref().map_or(NAME, Program::name);
-    let result = eval::ResultReport::write(&job.output, &context, program, &result)?;
+    let program = program.as_ref().map_or(NAME, Program::name);
+    let result = eval::ResultReport::write(&output, &context, program, &result)?;
     console.report(&EvaluationReport {
         levels_left: result.level.saturating_sub(parameters.input_level()),
         result,
@@ -136,18 +138,19 @@ pub(crate) fn check_level(input: &Path, index: usize, level: usize, least: usize
 
 /// Refuses tables that cannot be bootstrapped, or need not be.
 fn check_levels(
-    job: &Evaluation<'_>,
+    path: &Path,
+    renews: bool,
     parameters: &Parameters,
     table: &EncryptedTable<Ciphertext>,
 ) -> Result<(), Failure> {
     let (input, output) = (parameters.input_level(), parameters.output_level());
     for (index, ciphertext) in table.ciphertexts().iter().enumerate() {
         let level = ciphertext.level();
-        if job.program.is_some() {
-            check_level(job.input, index, level, input)?;
+        if !renews {
+            check_level(path, index, level, input)?;
         } else if !(input..output).contains(&level) {
             let needed = format!("{input} to {}: results of bootstrapping are at level {output}", output - 1);
-            return Err(Failure::input(job.input, format!("ciphertext {index}"), count_level(level), needed));
+            return Err(Failure::input(path, format!("ciphertext {index}"), count_level(level), needed));
         }
     }
     Ok(())

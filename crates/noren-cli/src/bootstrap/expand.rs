@@ -26,7 +26,7 @@ struct ExpansionReport {
     bytes: u64,
 }
 
-pub(crate) fn run(job: Expansion<'_>, console: &Console) -> Result<(), Failure> {
+pub(super) fn run(job: Expansion<'_>, console: &Console) -> Result<(), Failure> {
     let Expansion { input, output, force } = job;
     let limits = Limits::default();
     console.inputs().verify(input, &takes::EXPAND_INPUT)?;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
+use clap::Args;
 use noren::Resources;
 use noren::bootstrapping::{BootstrapPlan, Footprint, Mode, Parameters, Preset};
 use noren::cost::{Machine, Party};
@@ -13,6 +14,7 @@ use crate::console::Console;
 use crate::describe::keys::KeyRow;
 use crate::describe::words::{available, bytes, count};
 use crate::failure::Failure;
+use crate::given::{CHOSEN, Given};
 use crate::switching::plan as switching;
 
 /// Options of a plan for bootstrapping.
@@ -79,9 +81,28 @@ struct Failures {
     hundred: f64,
 }
 
+/// Its own options of `plan`.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(super) struct BootstrapOptions {
+    /// Bootstrapping with these parameters
+    #[arg(long, value_name = "PRESET", value_parser = parse_preset)]
+    bootstrap: Option<Preset>,
+    /// The number of complex slots that are bootstrapped, a power of two [default: all of the ring]
+    #[arg(long, value_name = "COUNT", conflicts_with = "lookup")]
+    slots: Option<usize>,
+    /// What messages are: complex or real numbers, or complex ones with both parts side by side in few slots
+    #[arg(long, value_name = "MODE", default_value = "complex", value_parser = parse_mode, conflicts_with = "lookup")]
+    mode: Mode,
+}
+
 /// Prints the plan, for files in this directory.
-pub(crate) fn run(options: &PlanOptions, directory: &Path, console: &Console) -> Result<(), Failure> {
-    console.plan_alone(&PlanReport::new(options, &options.parameters()?, directory)?)
+pub(super) fn run(given: &Given, directory: &Path, console: &Console) -> Result<(), Failure> {
+    let BootstrapOptions { bootstrap, slots, mode } = given.own();
+    let switching::SwitchingOption { switching } = given.own();
+    let switching = switching.map(|set| switching::PlanOptions { set, tables: None });
+    let options = PlanOptions { preset: bootstrap.expect(CHOSEN), slots, mode, switching };
+    console.plan_alone(&PlanReport::new(&options, &options.parameters()?, directory)?)
 }
 
 impl PlanOptions {
@@ -188,11 +209,11 @@ impl fmt::Display for PlanReport {
 }
 
 /// A preset by its name.
-pub(crate) fn parse_preset(text: &str) -> Result<Preset, String> {
+pub(super) fn parse_preset(text: &str) -> Result<Preset, String> {
     text.parse().map_err(|error: noren::Error| error.to_string())
 }
 
 /// A mode by its name.
-pub(crate) fn parse_mode(text: &str) -> Result<Mode, String> {
+pub(super) fn parse_mode(text: &str) -> Result<Mode, String> {
     text.parse().map_err(|error: noren::Error| error.to_string())
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use clap::Args;
 use noren::SecretKey;
 use noren::ckks::{Ciphertext, CkksError, Context, Decryptor, Releases};
 use noren::programs::{EncryptedTable, Layout, Matrix};
@@ -18,6 +19,21 @@ use crate::jobs::Decryption;
 use crate::tables::format;
 use crate::tables::numbers::{Decrypted, Values};
 use crate::takes;
+
+/// Its own options.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(super) struct ReleaseOptions {
+    /// Round encoded numbers to multiples of 2^-BITS with noise, so that they may be handed on
+    #[arg(long, value_name = "BITS", allow_negative_numbers = true)]
+    release: Option<i32>,
+    /// How many tables of this key are released in all, this one among them
+    #[arg(long, value_name = "COUNT", default_value_t = 1, requires = "release")]
+    releases: u64,
+    /// Bits of statistical security of all these releases together, at most 80
+    #[arg(long, value_name = "BITS", default_value_t = Releases::DEFAULT_SECURITY, requires = "release")]
+    statistical_security: u32,
+}
 
 #[derive(Serialize)]
 struct DecryptionReport {
@@ -36,12 +52,13 @@ struct DecryptionReport {
 }
 
 /// Decrypts; a key of another kind is refused when it is read.
-pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure> {
+pub(super) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure> {
+    let ReleaseOptions { release, releases, statistical_security } = job.given.own();
     if job.signed {
         let (what, found) = ("--signed", "numbers with a precision".to_owned());
         return Err(Failure::Unsuitable { what, found, needed: "exact integers".to_owned() });
     }
-    if job.public && job.release.is_none() {
+    if job.public && release.is_none() {
         let found = "numbers with traces of the secret key".to_owned();
         let needed = "--release BITS, which hides them and lets others read the file".to_owned();
         return Err(Failure::Unsuitable { what: "--public", found, needed });
@@ -66,13 +83,13 @@ pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure>
         }
         slots => slots.map_err(of_input())?,
     };
-    let matrix = match job.release {
+    let matrix = match release {
         None => {
             let bounds: Vec<f64> = table.ciphertexts().iter().map(Ciphertext::error_bound).collect();
             table.layout().read(&slots, &bounds)
         }
         Some(bits) => {
-            let mut releases = Releases::new(job.releases)?.with_statistical_security(job.statistical_security)?;
+            let mut releases = Releases::new(releases)?.with_statistical_security(statistical_security)?;
             table.decrypt_for_release(&decryptor, bits, &mut releases)
         }
     }
@@ -90,12 +107,12 @@ pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure>
     };
     let row_names = has_row_names.then_some(matrix.row_names.as_slice());
     // Released numbers are rounded as they are to be.
-    let (errors, written) = match job.release {
+    let (errors, written) = match release {
         Some(_) if job.style.digits.is_none() => (None, matrix.errors.clone()),
         _ => (Some(matrix.errors.as_slice()), job.style.written_errors(&matrix.values, &matrix.errors)),
     };
     let (column_names, values) = (matrix.column_names.as_slice(), Values::Real(&matrix.values, errors));
-    let access = if job.release.is_some() { Access::Default } else { Access::Owner };
+    let access = if release.is_some() { Access::Default } else { Access::Owner };
     format::write(&job.output, access, &Decrypted { row_names, column_names, values }, &job.style)?;
     let columns = matrix.column_names.len();
     let largest = |column| written.iter().skip(column).step_by(columns).fold(0.0, |m: f64, e| m.max(*e));
@@ -105,9 +122,9 @@ pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure>
         columns,
         error_bound: written.iter().fold(0.0, |most: f64, error| most.max(*error)),
         error_bounds: (0..columns).map(largest).collect(),
-        released_bits: job.release,
-        statistical_security: job.release.map(|_| job.statistical_security),
-        planned_releases: job.release.map(|_| job.releases),
+        released_bits: release,
+        statistical_security: release.map(|_| statistical_security),
+        planned_releases: release.map(|_| releases),
         column_names: matrix.column_names,
     })
 }

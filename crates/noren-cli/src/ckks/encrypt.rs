@@ -41,7 +41,7 @@ struct EncryptionReport {
 const LARGEST: f64 = 3e150; // below 2^500, the largest power of two that a column can be divided by
 
 /// Encrypts with a secret or a public key; a key of another kind is refused when it is read.
-pub(crate) fn run(job: Encryption<'_>, console: &Console) -> Result<(), Failure> {
+pub(super) fn run(job: Encryption<'_>, console: &Console) -> Result<(), Failure> {
     job.refuse_types()?;
     if !job.domain.is_empty() {
         let (what, found) = ("--domain", format!("{}", job.kind));

@@ -1,7 +1,7 @@
 //! `noren eval` with evaluation keys of CKKS: a program on a table of numbers.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use noren::circuits::recorder::CircuitUsage;
@@ -13,22 +13,13 @@ use serde::Serialize;
 
 use crate::console::Console;
 use crate::describe::words::{bytes, count};
+use crate::evaluation::{Evaluation, EvaluationOptions};
 use crate::failure::{Failure, key_options};
 use crate::files;
 use crate::outputs::Output;
+use crate::programs;
 use crate::progress;
 use crate::takes;
-
-/// The program and its inputs.
-pub(crate) struct Evaluation<'a> {
-    pub(crate) program: Program,
-    pub(crate) keys: &'a Path,
-    pub(crate) input: &'a Path,
-    /// The file of the model.
-    pub(crate) model: Option<&'a Path>,
-    pub(crate) last: bool,
-    pub(crate) output: Output,
-}
 
 /// The result of a program.
 #[derive(Serialize)]
@@ -76,31 +67,33 @@ fn lowest(ciphertexts: &[Ciphertext]) -> usize {
 }
 
 /// Runs the program.
-pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure> {
-    let keys = files::open_evaluation_keys::<Context>(job.keys, &takes::EVAL_KEYS, console)?;
+pub(super) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure> {
+    let Evaluation { program, options, output, .. } = job;
+    let program = programs::program(program, options.model.as_deref())?;
+    let keys = files::open_evaluation_keys::<Context>(&options.keys, &takes::EVAL_KEYS, console)?;
     let evaluator = Evaluator::new(&keys.context, Arc::new(keys.key))?;
-    let table = files::read::<EncryptedTable<Ciphertext>>(&keys.context, job.input, &takes::EVAL_INPUT, console)?;
+    let table = files::read::<EncryptedTable<Ciphertext>>(&keys.context, &options.input, &takes::EVAL_INPUT, console)?;
     let owner = evaluator.keys().owner().key;
-    owner.check(table.key_id(), "the table").map_err(Failure::file(job.input))?;
-    let layout = table.columns().map_err(Failure::file(job.input))?;
+    owner.check(table.key_id(), "the table").map_err(Failure::file(&options.input))?;
+    let layout = table.columns().map_err(Failure::file(&options.input))?;
     let level = lowest(table.ciphertexts());
-    let usage = job.program.plan(layout).map_err(|error| match job.model {
+    let usage = program.plan(layout).map_err(|error| match &options.model {
         Some(path) => Failure::file(path)(error),
         None => error.into(),
     })?;
-    check_keys(&job, &evaluator, layout, &usage, level)?;
+    check_keys(options, &program, &evaluator, layout, &usage, level)?;
     let shown = progress::spinner(format!(
         "{}: {} products, {} rotations",
-        job.program.name(),
+        program.name(),
         usage.counts.products + usage.counts.plain_products,
         usage.counts.rotations
     ));
-    let mut result = job.program.run(&evaluator, &table).map_err(Failure::of_computation(job.keys))?;
-    if job.last {
+    let mut result = program.run(&evaluator, &table).map_err(Failure::of_computation(&options.keys))?;
+    if options.last {
         result = lowered(&evaluator, result)?;
     }
     drop(shown);
-    console.report(&ResultReport::write(&job.output, &keys.context, job.program.name(), &result)?)
+    console.report(&ResultReport::write(&output, &keys.context, program.name(), &result)?)
 }
 
 /// The same numbers at the lowest level that holds them.
@@ -124,7 +117,8 @@ pub(crate) fn lowered(
 
 /// Refuses keys that do not cover the program before any work is done, and names all that are missing.
 fn check_keys(
-    job: &Evaluation<'_>,
+    options: &EvaluationOptions,
+    program: &Program,
     evaluator: &Evaluator,
     layout: &TableLayout,
     usage: &CircuitUsage,
@@ -132,8 +126,8 @@ fn check_keys(
 ) -> Result<(), Failure> {
     let Some(left) = level.checked_sub(usage.depth) else {
         return Err(Failure::input(
-            job.input,
-            format!("{} on {} rows and {} columns", job.program.name(), layout.rows(), layout.columns()),
+            &options.input,
+            format!("{} on {} rows and {} columns", program.name(), layout.rows(), layout.columns()),
             count(level, "level"),
             format!("{}: make keys for this program, and encrypt with them", usage.depth),
         ));
@@ -151,11 +145,11 @@ fn check_keys(
         return Ok(());
     }
     Err(Failure::MissingKeys {
-        path: job.keys.to_owned(),
-        program: job.program.name(),
+        path: options.keys.clone(),
+        program: program.name(),
         rows: layout.rows(),
         columns: layout.columns(),
-        options: key_options(job.model, [layout.rows(), layout.columns()], layout.column_names()),
+        options: key_options(options.model.as_deref(), [layout.rows(), layout.columns()], layout.column_names()),
         level,
         missing: missing.join(", "),
     })

@@ -1,6 +1,6 @@
 //! `noren eval add`: tables of encrypted integers, added entry by entry, without any secret.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use noren::bfv::{Ciphertext, Context, Evaluator};
@@ -8,30 +8,19 @@ use noren::programs::{IntegerLayout, IntegerTable};
 
 use crate::console::Console;
 use crate::describe::words::count;
+use crate::evaluation::{Evaluation, EvaluationOptions};
 use crate::failure::Failure;
 use crate::files;
 use crate::integers::eval::EvaluationReport;
-use crate::outputs::Output;
 use crate::takes;
 
-/// The name of the verb among those of programs.
-pub(crate) const NAME: &str = "add";
-
-/// The sum and its inputs.
-pub(crate) struct Evaluation<'a> {
-    pub(crate) keys: &'a Path,
-    pub(crate) input: &'a Path,
-    /// The other tables.
-    pub(crate) others: &'a [PathBuf],
-    pub(crate) output: Output,
-}
-
-pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure> {
-    if job.others.is_empty() {
+pub(super) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure> {
+    let EvaluationOptions { keys, input, others, .. } = job.options;
+    if others.is_empty() {
         let (found, needed) = ("none".to_owned(), "the table that is added to the first".to_owned());
         return Err(Failure::Unsuitable { what: "INPUT2", found, needed });
     }
-    let file = files::open_evaluation_keys::<Context>(job.keys, &takes::EVAL_KEYS, console)?;
+    let file = files::open_evaluation_keys::<Context>(keys, &takes::EVAL_KEYS, console)?;
     let owner = file.key.owner().key;
     let evaluator = Evaluator::new(&file.context, file.key.into())?;
     let read = |path: &Path| {
@@ -39,15 +28,15 @@ pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure>
         owner.check(table.key_id(), "the table").map_err(Failure::file(path))?;
         Ok::<_, Failure>(table)
     };
-    let first = read(job.input)?;
+    let first = read(input)?;
     let layout = first.layout();
 
     let start = Instant::now();
     let mut sums: Vec<Ciphertext> = first.ciphertexts().to_vec();
-    for path in job.others {
+    for path in others {
         let other = read(path)?;
         if shape(other.layout()) != shape(layout) {
-            let needed = format!("{}, as {} has", words(layout), job.input.display());
+            let needed = format!("{}, as {} has", words(layout), input.display());
             return Err(Failure::input(path, "the table", words(other.layout()), needed));
         }
         for (sum, ciphertext) in sums.iter_mut().zip(other.ciphertexts()) {

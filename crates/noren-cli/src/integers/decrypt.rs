@@ -44,8 +44,8 @@ pub(crate) struct Target<'a> {
     pub(crate) signed: bool,
 }
 
-pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure> {
-    if job.release.is_some() {
+pub(super) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure> {
+    if job.given.has("release") {
         return Err(Failure::of_integers("--release", "none: exact integers hold no traces of the key"));
     }
     if job.unchecked {

@@ -36,7 +36,7 @@ struct EncryptionReport {
     bytes: u64,
 }
 
-pub(crate) fn run(job: Encryption<'_>, console: &Console) -> Result<(), Failure> {
+pub(super) fn run(job: Encryption<'_>, console: &Console) -> Result<(), Failure> {
     job.refuse_types()?;
     if job.bounds.is_some() {
         return Err(Failure::of_integers("--bounds", "none: --domain says how large whole numbers can be"));

@@ -1,15 +1,17 @@
 //! `noren eval matrix`: a matrix times the columns of a table of encrypted integers, without any secret.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
+use clap::Args;
 use noren::bfv::{Ciphertext, Context, Evaluator};
 use noren::programs::{IntegerLayout, IntegerTable};
 use serde::Serialize;
 
 use crate::console::Console;
 use crate::describe::words::{bytes, count};
+use crate::evaluation::{Evaluation, EvaluationOptions};
 use crate::failure::Failure;
 use crate::files;
 use crate::integers::matrix;
@@ -17,16 +19,17 @@ use crate::outputs::Output;
 use crate::progress;
 use crate::takes;
 
-/// The name of the verb among those of programs.
-pub(crate) const NAME: &str = "matrix";
+/// The name of the program.
+pub(super) const NAME: &str = "matrix";
 
-/// The product and its inputs.
-pub(crate) struct Evaluation<'a> {
-    pub(crate) keys: &'a Path,
-    pub(crate) input: &'a Path,
-    /// The matrix: a table without names, or one that was prepared.
-    pub(crate) matrix: &'a Path,
-    pub(crate) output: Output,
+/// Its own option.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(super) struct MatrixOption {
+    /// The matrix of the program matrix, .csv without names of columns, .npy, or what noren prepare made of it: as many
+    /// columns as the table has rows
+    #[arg(long, value_name = "FILE", required_if_eq("program", NAME))]
+    matrix: Option<PathBuf>,
 }
 
 /// The table that was computed.
@@ -41,26 +44,30 @@ pub(super) struct EvaluationReport {
     seconds: f64,
 }
 
-pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure> {
-    let file = files::open_evaluation_keys::<Context>(job.keys, &takes::EVAL_KEYS, console)?;
-    let table = files::read::<IntegerTable>(&file.context, job.input, &takes::EVAL_INPUT, console)?;
+pub(super) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure> {
+    let MatrixOption { matrix } = job.given.own();
+    // It is there wherever the program is matrix.
+    let matrix = matrix.unwrap_or_default();
+    let EvaluationOptions { keys, input, .. } = job.options;
+    let file = files::open_evaluation_keys::<Context>(keys, &takes::EVAL_KEYS, console)?;
+    let table = files::read::<IntegerTable>(&file.context, input, &takes::EVAL_INPUT, console)?;
     let layout = table.layout();
     if layout.stretch() > 1 || layout.per_column() > 1 {
         let found = format!("{} in {}", count(layout.rows(), "row"), count(layout.per_column(), "ciphertext"));
         let needed = format!("a table of up to {} rows that was encrypted without --domain", layout.slots());
-        return Err(Failure::input(job.input, "the table", found, needed));
+        return Err(Failure::input(input, "the table", found, needed));
     }
     let ciphertexts = table.ciphertexts();
     let limbs = ciphertexts.iter().map(Ciphertext::limbs).max().expect("a table has a column");
 
     let start = Instant::now();
-    let matrix = matrix::read(&file.context, job.matrix, layout.rows(), limbs, console)?;
+    let matrix = matrix::read(&file.context, &matrix, layout.rows(), limbs, console)?;
     let evaluator = Evaluator::new(&file.context, file.key.into())?;
     let shown = progress::bar("multiplying", ciphertexts.len());
     let mut products = Vec::new();
     for ciphertext in ciphertexts {
         let vector = ciphertext.clone().with_length(Some(layout.rows()))?;
-        products.push(evaluator.multiply_matrix(&matrix, &vector).map_err(Failure::file(job.input))?);
+        products.push(evaluator.multiply_matrix(&matrix, &vector).map_err(Failure::file(input))?);
         shown.set(products.len(), ciphertexts.len());
     }
     drop(shown);

@@ -1,17 +1,20 @@
-//! `noren keygen --integers`: the keys of an owner for exact integers, which serve BGV and BFV.
+//! `noren keygen --integers`: the keys of an owner for exact integers, which serve BGV and BFV, and more of them.
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use clap::Args;
 use noren::bfv::{Context, KeyFile, KeyRequest, SlotMatrix};
 use serde::Serialize;
 
+use crate::additions::{self, KeyAddition};
 use crate::console::Console;
 use crate::describe::Integers;
 use crate::describe::words::count;
 use crate::failure::Failure;
+use crate::given::CHOSEN;
 use crate::integers::parameters::read_parameters;
 use crate::key_files::{EVALUATION, KeyFiles, KeyFilesReport, NewKeys};
 use crate::progress;
@@ -27,16 +30,25 @@ struct PlannedKeys {
     parameters: Integers,
 }
 
-/// Makes `secret.key`, `public.key` and `eval.keys`, which appear together; `matrices` adds the keys that products with any
-/// matrix need.
-pub(crate) fn run(
-    parameters: &Path,
-    mut request: KeyRequest,
+/// Its own options of `keygen`.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(super) struct IntegerOptions {
+    /// Make keys for exact integers with these parameters instead: products, and what --rotations and --swap-rows ask for
+    #[arg(long, value_name = "FILE")]
+    integers: Option<PathBuf>,
+    /// Also the keys for noren eval matrix with any matrix, in a ring of --integers whose index is no power of two
+    #[arg(long)]
     matrices: bool,
-    keys: &NewKeys<'_>,
-    console: &Console,
-) -> Result<(), Failure> {
-    let context = Context::new(read_parameters(parameters, &takes::KEYGEN_INTEGERS, console)?)?;
+}
+
+/// Makes `secret.key`, `public.key` and `eval.keys`, which appear together.
+pub(super) fn run(keys: &NewKeys<'_>, console: &Console) -> Result<(), Failure> {
+    let IntegerOptions { integers, matrices } = keys.given.own();
+    let (rotations, swap) = (keys.options.rotations.clone(), keys.options.swap_rows);
+    let mut request = KeyRequest { relinearization: true, rotations, swap, ..KeyRequest::default() };
+    let parameters = integers.expect(CHOSEN);
+    let context = Context::new(read_parameters(&parameters, &takes::KEYGEN_INTEGERS, console)?)?;
     if matrices {
         request.automorphisms = SlotMatrix::automorphisms_of_all(&context, false)?;
     }
@@ -66,6 +78,17 @@ pub(crate) fn run(
     )?;
     let files = files.finish(&context, made.secret, made.public, &[bytes])?;
     console.report(&KeyFilesReport { plan, keys: None, files })
+}
+
+/// Adds the keys that rotations and the swap need.
+pub(super) fn add(addition: &KeyAddition<'_>, console: &Console) -> Result<(), Failure> {
+    additions::add(addition, console, |context: &Context| {
+        if !addition.programs.is_empty() {
+            return Err(Failure::input(addition.secret, "--program", "a secret key of exact integers", "one of CKKS"));
+        }
+        let (rotations, swap) = (addition.keys.options.rotations.clone(), addition.keys.options.swap_rows);
+        Ok(context.automorphisms_of(&KeyRequest { rotations, swap, ..KeyRequest::default() })?)
+    })
 }
 
 /// The rotations that move something, each once.

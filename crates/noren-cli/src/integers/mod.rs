@@ -1,12 +1,16 @@
 //! Exact integers on the command line: keys, tables of whole numbers, and matrices that multiply their columns.
 
-pub(crate) mod add;
 pub(crate) mod decrypt;
-pub(crate) mod encrypt;
-pub(crate) mod eval;
-pub(crate) mod keys;
 pub(crate) mod parameters;
-pub(crate) mod prepare;
 
+mod add;
+mod encrypt;
+mod eval;
+mod keys;
 mod matrix;
+mod prepare;
+mod reencrypt;
+mod scheme;
 mod whole;
+
+pub(crate) use scheme::SCHEME;

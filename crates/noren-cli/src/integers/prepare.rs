@@ -3,26 +3,29 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use noren::bfv::Context;
 use serde::Serialize;
 
 use crate::console::Console;
 use crate::describe::words::{bytes, count};
 use crate::failure::Failure;
+use crate::given::CHOSEN;
 use crate::integers::matrix::encode;
 use crate::integers::parameters::read_parameters;
-use crate::outputs::{self, Output};
+use crate::jobs::Preparation;
+use crate::outputs;
 use crate::progress;
 use crate::tables::numbers::Numbers;
 use crate::takes;
 
-/// The preparation of a matrix.
-pub(crate) struct Preparation<'a> {
-    /// The matrix, as a table without names.
-    pub(crate) matrix: &'a Path,
-    /// The parameters, or a key that carries them.
-    pub(crate) params: &'a Path,
-    pub(crate) output: Output,
+/// Its own option.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(super) struct MatrixOption {
+    /// A matrix of whole numbers, .csv without names of columns or .npy
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["function", "table"], requires = "params")]
+    matrix: Option<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -35,11 +38,15 @@ struct PreparationReport {
     bytes: u64,
 }
 
-pub(crate) fn run(job: &Preparation<'_>, console: &Console) -> Result<(), Failure> {
-    let context = Context::new(read_parameters(job.params, &takes::INTEGER_PARAMS, console)?)?;
-    let numbers = Numbers::read(job.matrix, false)?;
+pub(super) fn run(job: &Preparation<'_>, console: &Console) -> Result<(), Failure> {
+    let MatrixOption { matrix } = job.given.own();
+    let path = matrix.expect(CHOSEN);
+    // They are there wherever a matrix is.
+    let parameters = job.params.unwrap_or(Path::new(""));
+    let context = Context::new(read_parameters(parameters, &takes::INTEGER_PARAMS, console)?)?;
+    let numbers = Numbers::read(&path, false)?;
     let limbs = context.parameters().max_limbs();
-    let matrix = encode(&context, &numbers, job.matrix, limbs)?;
+    let matrix = encode(&context, &numbers, &path, limbs)?;
     let shown = progress::spinner("writing the matrix".to_owned());
     matrix.save_prepared(&context, job.output.destination())?;
     drop(shown);

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::fmt;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -15,30 +16,29 @@ use serde::Serialize;
 
 use crate::console::Console;
 use crate::describe::words::{bytes, count};
+use crate::evaluation::{Evaluation, EvaluationOptions};
 use crate::failure::{Failure, quoted};
 use crate::files;
 use crate::integers::parameters::read_parameters;
+use crate::jobs::Expansion;
 use crate::outputs::Output;
 use crate::progress;
 use crate::stages::Stages;
 use crate::takes::{self, Takes};
 
-/// The name of the verb among those of programs.
-pub(crate) const NAME: &str = "lookup";
-
 /// The most pairs of ciphertexts that share the transforms of the factors.
 const TOGETHER: usize = 4;
 
 /// The lookup and its inputs.
-pub(crate) struct Evaluation<'a> {
-    pub(crate) keys: &'a Path,
+struct Job<'a> {
+    keys: &'a Path,
     /// The table of x and y, or one of each.
-    pub(crate) inputs: Vec<&'a Path>,
+    inputs: Vec<&'a Path>,
     /// The prepared function.
-    pub(crate) function: &'a Path,
+    function: &'a Path,
     /// The columns of x and y, by name or position; the first ones if there are none.
-    pub(crate) columns: &'a [String],
-    pub(crate) output: Output,
+    columns: &'a [String],
+    output: Output,
 }
 
 #[derive(Serialize)]
@@ -53,9 +53,23 @@ struct EvaluationReport {
     stages: Stages,
 }
 
-pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure> {
+/// The job that the options ask for.
+fn job(evaluation: Evaluation<'_>) -> Result<Job<'_>, Failure> {
+    let EvaluationOptions { keys, input, others, function, columns, .. } = evaluation.options;
+    if let [_, third, ..] = &others[..] {
+        let needed = "two tables at most, for x and y".to_owned();
+        return Err(Failure::Unsuitable { what: "INPUT2", found: third.display().to_string(), needed });
+    }
+    // It is there wherever the program is lookup.
+    let function = function.as_deref().unwrap_or(Path::new(""));
+    let inputs = iter::once(input.as_path()).chain(others.first().map(PathBuf::as_path)).collect();
+    Ok(Job { keys, inputs, function, columns, output: evaluation.output })
+}
+
+pub(super) fn run(evaluation: Evaluation<'_>, console: &Console) -> Result<(), Failure> {
+    let job = job(evaluation)?;
     let found = console.inputs().kind(job.keys, &takes::EVAL_KEYS)?;
-    if !matches!(found, Kind::LOOKUP_KEYS | Kind::EXPANDED_LOOKUP_KEYS) {
+    if !is_key(found) {
         let (found, needed) = (found.to_string(), Kind::LOOKUP_KEYS.to_string());
         return Err(Failure::file(job.keys)(Error::WrongKind { found, needed }));
     }
@@ -110,11 +124,22 @@ pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure>
     })
 }
 
+/// Whether these are keys of lookups.
+pub(super) fn is_key(keys: Kind) -> bool {
+    matches!(keys, Kind::LOOKUP_KEYS | Kind::EXPANDED_LOOKUP_KEYS)
+}
+
 /// Reads keys with their parameters, or maps those of an expanded file; refuses those that promise too little security.
-pub(crate) fn open(path: &Path, takes: &Takes, console: &Console) -> Result<LookupKeyFile, Failure> {
+fn open(path: &Path, takes: &Takes, console: &Console) -> Result<LookupKeyFile, Failure> {
     let keys = files::read_or_map(path, Kind::EXPANDED_LOOKUP_KEYS, LookupKeyFile::map, takes, console)?;
     files::admit(keys.context.parameters(), path, console)?;
     Ok(keys)
+}
+
+/// Expands the keys.
+pub(super) fn expand(job: Expansion<'_>, console: &Console) -> Result<(), Failure> {
+    let open = || open(job.input, &takes::EXPAND_INPUT, console);
+    job.run(console, open, |keys, to| Ok(keys.write_expanded(to)?))
 }
 
 /// How many pairs of ciphertexts the memory holds at once.
@@ -216,7 +241,7 @@ fn options_of_encryption(path: &Path, looked_up: &[(Column<'_>, usize)], largest
     options
 }
 
-impl Evaluation<'_> {
+impl Job<'_> {
     /// The columns of x and y. Of a function of x alone, that of x is taken twice.
     fn columns<'a>(&'a self, tables: &'a [IntegerTable], lookup: &Lookup) -> Result<[Column<'a>; 2], Failure> {
         let first = (self.inputs[0], &tables[0]);

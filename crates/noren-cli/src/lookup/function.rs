@@ -17,7 +17,7 @@ use crate::tables::grid::Grid;
 #[derive(Debug, Args)]
 pub(crate) struct Given {
     /// The function by its formula
-    #[arg(long, value_enum, required_unless_present_any = ["table", "matrix"], requires = "domain")]
+    #[arg(long, value_enum, requires = "domain")]
     function: Option<Formula>,
     /// The function by its table: f(x, y) in row x and column y, both from 0
     #[arg(long, value_name = "FILE", conflicts_with = "function")]

@@ -1,20 +1,34 @@
 //! `noren keygen --lookup`: the keys of an owner, with those that lookups evaluate with.
 
+use clap::Args;
 use noren::Resources;
 use noren::bfv::{Context, KeyRequest, Keys};
 use noren::lookup::LookupKeyFile;
 
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::given::CHOSEN;
 use crate::key_files::{KeyFiles, KeyFilesReport, NewKeys, existing};
-use crate::lookup::plan::{self, PlanOptions};
+use crate::lookup::plan::{self, PlanOptions, parse_domain};
 use crate::progress;
 
 /// The name of the file of what evaluates.
 const LOOKUP: &str = "lookup.keys";
 
+/// Its own option of `keygen`.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(super) struct LookupOption {
+    /// Make keys for functions of x and y below these numbers instead, or both below one; --params brings parameters of exact
+    /// integers [default: modulo 65537]
+    #[arg(long, value_name = "X[,Y]", value_parser = parse_domain)]
+    lookup: Option<[usize; 2]>,
+}
+
 /// Makes `secret.key`, `public.key` and `lookup.keys`, which appear together.
-pub(crate) fn run(options: &PlanOptions<'_>, keys: &NewKeys<'_>, console: &Console) -> Result<(), Failure> {
+pub(super) fn run(keys: &NewKeys<'_>, console: &Console) -> Result<(), Failure> {
+    let LookupOption { lookup } = keys.given.own();
+    let options = PlanOptions { domain: lookup.expect(CHOSEN), parameters: keys.options.params.as_deref() };
     let plan = options.plan(console)?;
     let place = existing(keys.out);
     let report = plan::PlanReport::new(&plan, place);

@@ -1,7 +1,11 @@
 //! Functions of encrypted integers on the command line: their plan, keys, preparation and evaluation.
 
-pub(crate) mod eval;
 pub(crate) mod function;
-pub(crate) mod keys;
-pub(crate) mod plan;
-pub(crate) mod prepare;
+
+mod eval;
+mod keys;
+mod plan;
+mod prepare;
+mod scheme;
+
+pub(crate) use scheme::SCHEME;

@@ -1,8 +1,9 @@
 //! `noren plan --lookup`: what lookups take and risk, before any key exists.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use noren::bfv::Parameters;
 use noren::lookup::{LookupPlan, parameters_spec};
 use noren::{Resources, Security};
@@ -13,6 +14,7 @@ use crate::describe::Integers;
 use crate::describe::keys::KeyRow;
 use crate::describe::words::{available, bytes, count};
 use crate::failure::Failure;
+use crate::given::{CHOSEN, Given};
 use crate::integers::parameters::read_parameters;
 use crate::takes;
 
@@ -75,8 +77,22 @@ impl PlanOptions<'_> {
     }
 }
 
+/// Its own options of `plan`.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(super) struct LookupOptions {
+    /// Functions of x and y below these numbers, or both below one
+    #[arg(long, value_name = "X[,Y]", value_parser = parse_domain, conflicts_with = "bootstrap")]
+    lookup: Option<[usize; 2]>,
+    /// The parameters of lookups, or a key that carries them [default: those of numbers modulo 65537 at 128-bit security]
+    #[arg(long, value_name = "FILE", conflicts_with = "bootstrap")]
+    params: Option<PathBuf>,
+}
+
 /// Prints the plan, for files in this directory.
-pub(crate) fn run(options: &PlanOptions<'_>, directory: &Path, console: &Console) -> Result<(), Failure> {
+pub(super) fn run(given: &Given, directory: &Path, console: &Console) -> Result<(), Failure> {
+    let LookupOptions { lookup, params } = given.own();
+    let options = PlanOptions { domain: lookup.expect(CHOSEN), parameters: params.as_deref() };
     console.plan_alone(&PlanReport::new(&options.plan(console)?, directory))
 }
 

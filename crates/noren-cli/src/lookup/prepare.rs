@@ -1,8 +1,9 @@
 //! `noren prepare` of a function, ready to be looked up.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use clap::Args;
 use noren::Resources;
 use noren::bfv::Context;
 use noren::lookup::{Function, Line, Lookup, LookupPlan};
@@ -12,19 +13,21 @@ use serde::Serialize;
 use crate::console::Console;
 use crate::describe::words::{available, bytes};
 use crate::failure::Failure;
+use crate::jobs::Preparation;
 use crate::lookup::function::Given;
 use crate::lookup::plan::{own_parameters, plan};
-use crate::outputs::{self, Output};
+use crate::outputs;
 use crate::progress;
 
-/// The preparation of a function.
-pub(crate) struct Preparation<'a> {
-    pub(crate) given: &'a Given,
-    /// The parameters, or a key that carries them.
-    pub(crate) params: Option<&'a Path>,
-    pub(crate) output: Output,
-    /// Only the plan is shown.
-    pub(crate) dry_run: bool,
+/// Its own options.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(super) struct FunctionOptions {
+    #[command(flatten)]
+    given: Given,
+    /// Say what the preparation of a function takes, and stop
+    #[arg(long, conflicts_with = "matrix")]
+    dry_run: bool,
 }
 
 /// The plan of a preparation.
@@ -47,8 +50,9 @@ struct PreparationReport {
     bytes: u64,
 }
 
-pub(crate) fn run(job: &Preparation<'_>, console: &Console) -> Result<(), Failure> {
-    let &Preparation { given, params, ref output, dry_run } = job;
+pub(super) fn run(job: &Preparation<'_>, console: &Console) -> Result<(), Failure> {
+    let &Preparation { params, ref output, given } = job;
+    let FunctionOptions { given, dry_run } = given.own();
     let parameters = own_parameters(params, console)?;
     let function = given.function(parameters.modulus().value())?;
     let plan = plan(&parameters, params, function.domain())?;

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::integers::parameters::read_parameters;
 use crate::outputs::{Content, Force, Output};
-use crate::params::DISTANCE;
+use crate::parameters::DISTANCE;
 use crate::seeds::random;
 use crate::takes;
 use crate::written::FilesReport;

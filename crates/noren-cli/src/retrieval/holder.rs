@@ -16,7 +16,7 @@ use crate::console::Console;
 use crate::describe::words::{bytes, count};
 use crate::failure::Failure;
 use crate::outputs::{Content, Force, Output};
-use crate::params::parse_security;
+use crate::parameters::parse_security;
 use crate::progress;
 use crate::retrieval::protocol::{self, Protocol};
 use crate::retrieval::records::{Records, TableArguments};

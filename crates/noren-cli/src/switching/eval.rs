@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use clap::Args;
 use noren::bootstrapping::{BootstrapKeyFile, Bootstrapper, Mode, Parameters};
 use noren::ckks::Context;
 use noren::programs::{DecidedTable, DecisionProgram};
@@ -19,31 +20,60 @@ use crate::ckks::eval::{self, lowered};
 use crate::columns::{check_distinct, position};
 use crate::console::Console;
 use crate::describe::words::{count, right_but};
+use crate::evaluation::{Evaluation, EvaluationOptions, Number};
 use crate::failure::{Failure, keys_of};
 use crate::files;
-use crate::outputs::Output;
 use crate::progress;
 use crate::switching::keys::SWITCHING;
 use crate::takes;
 use crate::tfhe::files::ServerKeyForm;
 use crate::tfhe::keys::SERVER;
 
-/// The program and its inputs.
-pub(crate) struct Evaluation<'a> {
-    pub(crate) program: DecisionProgram,
-    /// Those of bootstrapping.
-    pub(crate) keys: &'a Path,
-    /// Those between the schemes, and of TFHE; beside those of bootstrapping if they are not named.
-    pub(crate) switching: Option<&'a Path>,
-    pub(crate) server: Option<&'a Path>,
-    pub(crate) input: &'a Path,
-    /// Columns by name or position; all if there are none.
-    pub(crate) columns: &'a [String],
-    pub(crate) steps: Steps,
-    pub(crate) last: bool,
-    /// `log2` of the largest probability with which any result may be wrong.
-    pub(crate) failure_budget: Option<f64>,
-    pub(crate) output: Output,
+/// Its own options.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(super) struct SwitchingOptions {
+    /// How many entries of each column are the largest for the program top
+    #[arg(long, value_name = "K")]
+    count: Option<usize>,
+    /// switching.keys, for programs that compare entries of tables of numbers [default: the file beside bootstrap.keys]
+    #[arg(long, value_name = "FILE")]
+    switching_keys: Option<PathBuf>,
+    /// server.keys for these programs [default: the file beside bootstrap.keys]
+    #[arg(long, value_name = "FILE")]
+    server_keys: Option<PathBuf>,
+    /// In how many bootstraps of TFHE these programs compare: 3 have a dead zone that is about 30 times smaller [default: 1]
+    #[arg(long, value_name = "1|3", value_parser = parse_steps)]
+    steps: Option<Steps>,
+}
+
+/// In how many steps is decided.
+fn parse_steps(text: &str) -> Result<Steps, String> {
+    match text {
+        "1" => Ok(Steps::One),
+        "3" => Ok(Steps::Three),
+        _ => Err("1 or 3 is needed".to_owned()),
+    }
+}
+
+/// The program, with the one number that it takes.
+fn decision_program(job: &Evaluation<'_>, count: Option<usize>) -> Result<DecisionProgram, Failure> {
+    let (name, number) = (job.program, job.options.number.as_ref().map(Number::nearest));
+    let refuse =
+        |what, found: String, needed: &str| Err(Failure::Unsuitable { what, found, needed: needed.to_owned() });
+    match (name, number, count) {
+        ("threshold", Some(number), None) => Ok(DecisionProgram::Threshold(number)),
+        ("threshold", None, _) => refuse("--number", "none".to_owned(), "the threshold, in units of the columns"),
+        ("top", None, Some(count)) => Ok(DecisionProgram::Top(count)),
+        ("top", _, None) => refuse("--count", "none".to_owned(), "how many entries are the largest"),
+        (_, Some(number), _) if name != "threshold" => {
+            refuse("--number", number.to_string(), &format!("none: {name} takes none"))
+        }
+        (_, _, Some(count)) => refuse("--count", count.to_string(), &format!("none: {name} takes none")),
+        ("argmin", ..) => Ok(DecisionProgram::Argmin),
+        ("argmax", ..) => Ok(DecisionProgram::Argmax),
+        _ => Ok(DecisionProgram::Rank),
+    }
 }
 
 #[derive(Serialize)]
@@ -80,47 +110,48 @@ struct Keys {
     path: PathBuf,
 }
 
-pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure> {
+pub(super) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure> {
+    let own: SwitchingOptions = job.given.own();
+    let program = decision_program(&job, own.count)?;
+    let &EvaluationOptions { keys: ref path, ref input, columns: ref asked, last, failure_budget, .. } = job.options;
     // Everything small is looked at before gigabytes of keys are read.
-    let (parameters, table) = read_table(job.keys, job.input, console)?;
-    let layout = table.columns().map_err(Failure::file(job.input))?;
+    let (parameters, table) = read_table(path, input, console)?;
+    let layout = table.columns().map_err(Failure::file(input))?;
     for (index, ciphertext) in table.ciphertexts().iter().enumerate() {
-        check_level(job.input, index, ciphertext.level(), parameters.input_level())?;
+        check_level(input, index, ciphertext.level(), parameters.input_level())?;
     }
     if layout.slots() > parameters.slots() {
         let needed = format!("at most {}, the slots of noren keygen --bootstrap --slots", parameters.slots());
-        return Err(Failure::input(job.input, "its ciphertexts", count(layout.slots(), "slot"), needed));
+        return Err(Failure::input(input, "its ciphertexts", count(layout.slots(), "slot"), needed));
     }
     let names: Vec<String> = match layout.column_names() {
         [] => (0..layout.columns()).map(|column| column.to_string()).collect(),
         names => names.to_vec(),
     };
-    let columns = match job.columns {
+    let columns = match &asked[..] {
         [] => (0..names.len()).collect(),
-        chosen => chosen.iter().map(|text| position(&names, text, job.input)).collect::<Result<Vec<_>, _>>()?,
+        chosen => chosen.iter().map(|text| position(&names, text, input)).collect::<Result<Vec<_>, _>>()?,
     };
-    check_distinct(&columns, job.columns)?;
-    job.program.rotations(layout, &columns, parameters.slots()).map_err(Failure::file(job.input))?;
-    let keys = Keys::read(&job, &parameters, table.key_id(), console)?;
-    let BootstrapKeyFile { context, parameters, keys: bootstrap } = read_keys(job.keys, &job.output)?;
-    bootstrap.owner().key.check(table.key_id(), "the table").map_err(Failure::file(job.input))?;
+    check_distinct(&columns, asked)?;
+    program.rotations(layout, &columns, parameters.slots()).map_err(Failure::file(input))?;
+    let keys = Keys::read(path, &own, &parameters, table.key_id(), console)?;
+    let BootstrapKeyFile { context, parameters, keys: bootstrap } = read_keys(path, &job.output)?;
+    bootstrap.owner().key.check(table.key_id(), "the table").map_err(Failure::file(input))?;
     let shown = progress::spinner("preparing the keys".to_owned());
     let bootstrapper = Arc::new(Bootstrapper::new(&context, &parameters, bootstrap, Mode::Real)?);
-    let switch = keys.switch(&context, bootstrapper, job.failure_budget)?.with_steps(job.steps);
-    shown.say(job.program.name());
+    let switch = keys.switch(&context, bootstrapper, failure_budget)?.with_steps(own.steps.unwrap_or_default());
+    shown.say(program.name());
     let start = Instant::now();
-    let decided = job.program.run(&switch, &table, &columns).map_err(Failure::of_computation(job.keys))?;
+    let decided = program.run(&switch, &table, &columns).map_err(Failure::of_computation(path))?;
     let DecidedTable { table: result, dead_zones, log2_failure } = decided;
     let seconds = start.elapsed().as_secs_f64();
     drop(shown);
     let bootstraps = switch.evaluator().bootstraps();
-    if let Some(allowed) = job.failure_budget.filter(|&allowed| log2_failure > allowed) {
-        return Err(Failure::file(job.input)(
-            FailureBudgetExceeded { bootstraps, found: log2_failure, allowed }.into(),
-        ));
+    if let Some(allowed) = failure_budget.filter(|&allowed| log2_failure > allowed) {
+        return Err(Failure::file(input)(FailureBudgetExceeded { bootstraps, found: log2_failure, allowed }.into()));
     }
-    let result = if job.last { lowered(switch.bootstrapper().evaluator(), result)? } else { result };
-    let result = eval::ResultReport::write(&job.output, &context, job.program.name(), &result)?;
+    let result = if last { lowered(switch.bootstrapper().evaluator(), result)? } else { result };
+    let result = eval::ResultReport::write(&job.output, &context, program.name(), &result)?;
     let zone = |(&column, dead_zone): (&usize, f64)| DeadZone { column: names[column].clone(), dead_zone };
     console.report(&EvaluationReport {
         levels_left: result.level.saturating_sub(parameters.input_level()),
@@ -129,7 +160,7 @@ pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure>
         bootstraps,
         log2_failure,
         dead_zones: columns.iter().zip(dead_zones).map(zone).collect(),
-        meaning: match job.program {
+        meaning: match program {
             DecisionProgram::Threshold(_) => "numbers that near to the threshold may be on either side",
             DecisionProgram::Argmin | DecisionProgram::Argmax => "no number is better by more",
             DecisionProgram::Rank | DecisionProgram::Top(_) => "of two numbers that near either may rank higher",
@@ -139,9 +170,15 @@ pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure>
 
 impl Keys {
     /// Reads the keys of switching and of TFHE, which must be of these parameters and of the owner of the table.
-    fn read(job: &Evaluation<'_>, parameters: &Parameters, owner: KeyId, console: &Console) -> Result<Self, Failure> {
-        let path = beside(job.switching, job.keys, SWITCHING, "--switching-keys")?;
-        let server_path = beside(job.server, job.keys, SERVER, "--server-keys")?;
+    fn read(
+        keys: &Path,
+        options: &SwitchingOptions,
+        parameters: &Parameters,
+        owner: KeyId,
+        console: &Console,
+    ) -> Result<Self, Failure> {
+        let path = beside(options.switching_keys.as_deref(), keys, SWITCHING, "--switching-keys")?;
+        let server_path = beside(options.server_keys.as_deref(), keys, SERVER, "--server-keys")?;
         let switching: KeyFile = files::read(&(), &path, &takes::EVAL_SWITCHING, console)?;
         files::admit_security(switching.parameters.tfhe().spec().torus.security, &path, console)?;
         if switching.parameters.bootstrapping().fingerprint() != parameters.fingerprint() {

@@ -1,5 +1,6 @@
 //! Server keys of TFHE, and the keys between the secrets of CKKS and TFHE.
 
+use clap::Args;
 use noren::ckks::Context;
 use noren::switching::{self, KeyFile, Parameters};
 use noren::{SecretKey, Seed, tfhe};
@@ -8,6 +9,16 @@ use crate::failure::Failure;
 use crate::output_set::OutputSet;
 use crate::tfhe::files::write_server_keys;
 use crate::tfhe::keys::SERVER;
+use crate::tfhe::plan::parse_set;
+
+/// Its own option of `keygen`.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(crate) struct SwitchingOption {
+    /// Also server.keys and switching.keys, for programs that compare entries by switching to TFHE with this set of docs/tfhe.md
+    #[arg(long, value_name = "SET", value_parser = parse_set, conflicts_with = "program")]
+    pub(crate) switching: Option<&'static tfhe::Preset>,
+}
 
 /// The name of the file of keys between the secrets.
 pub(crate) const SWITCHING: &str = "switching.keys";

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use clap::Args;
 use noren::bootstrapping::{self, Mode};
 use noren::programs::{DecisionProgram, TableLayout};
 use noren::switching::{Decision, Parameters, Steps};
@@ -11,6 +12,7 @@ use serde::Serialize;
 
 use crate::describe::words::{bytes, count};
 use crate::failure::Failure;
+use crate::tfhe::plan::parse_set;
 
 /// Options of a plan for switching: the keys of TFHE, and the tables that columns are searched in.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +20,15 @@ pub(crate) struct PlanOptions {
     pub(crate) set: &'static Preset,
     /// Rows and columns.
     pub(crate) tables: Option<[usize; 2]>,
+}
+
+/// Its own option of `plan`.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(crate) struct SwitchingOption {
+    /// Also keys for switching to TFHE with this set of docs/tfhe.md
+    #[arg(long, value_name = "SET", value_parser = parse_set, requires = "bootstrap")]
+    pub(crate) switching: Option<&'static Preset>,
 }
 
 /// The plan in words and numbers.

@@ -26,11 +26,11 @@ struct DecryptionReport {
     types: Vec<Element>,
 }
 
-pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure> {
+pub(super) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure> {
     let refuse = |what, needed: &str| {
         Err(Failure::Unsuitable { what, found: "a key of TFHE".to_owned(), needed: needed.to_owned() })
     };
-    if job.release.is_some() {
+    if job.given.has("release") {
         return refuse("--release", "none: exact integers hold no traces of the key");
     }
     if job.unchecked {

@@ -28,7 +28,7 @@ struct EncryptionReport {
     bytes: u64,
 }
 
-pub(crate) fn run(job: Encryption<'_>, console: &Console) -> Result<(), Failure> {
+pub(super) fn run(job: Encryption<'_>, console: &Console) -> Result<(), Failure> {
     if job.bounds.is_some() || !job.domain.is_empty() {
         let (what, found) = ("--bounds and --domain", format!("{}", job.kind));
         let needed = "none: --type says what numbers are".to_owned();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use clap::Args;
 use noren::programs::columns::{Column, ColumnEvaluator, ColumnLookup, Columns, Element};
 use noren::tfhe::{CompactCircuitKeys, Context, Evaluator, PRESETS, Preset};
 use noren_rlwe::wire::file::directory_of;
@@ -13,33 +14,53 @@ use serde::Serialize;
 use crate::columns::{check_distinct, position};
 use crate::console::Console;
 use crate::describe::words::{bytes, count, right_but};
+use crate::evaluation::{Evaluation, EvaluationOptions, Number};
 use crate::failure::{Failure, quoted};
 use crate::files;
 use crate::outputs::Output;
 use crate::progress;
+use crate::tables::decimal::Decimal;
 use crate::takes;
 use crate::tfhe::files::{ServerKeyForm, read_key};
 use crate::tfhe::keys::CIRCUIT;
 use crate::tfhe::lookup::{Given, Rule};
 use crate::tfhe::program::Program;
 
+/// Its own options.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(super) struct TorusOptions {
+    /// The value where the formula of a lookup of TFHE has none
+    #[arg(long, value_name = "VALUE", requires = "function")]
+    undefined: Option<u64>,
+    /// The CSV file of the table of a lookup of TFHE has no names of columns
+    #[arg(long, requires = "function")]
+    no_header: bool,
+    /// The type of the values of a lookup of TFHE [default: that of its first column]
+    #[arg(id = "type", long = "type", value_name = "TYPE", requires = "function")]
+    element: Option<Element>,
+    /// circuit.keys, for lookups of bytes of TFHE
+    #[arg(long, value_name = "FILE")]
+    circuit: Option<PathBuf>,
+}
+
 /// The program and its inputs.
-pub(crate) struct Evaluation<'a> {
+struct Job<'a> {
     /// The name of the program.
-    pub(crate) name: &'a str,
-    pub(crate) keys: &'a Path,
-    pub(crate) input: &'a Path,
+    name: &'a str,
+    keys: &'a Path,
+    input: &'a Path,
     /// Its columns, by name or position; the first ones if there are none.
-    pub(crate) columns: &'a [String],
+    columns: &'a [String],
     /// The number that stands in place of the last column.
-    pub(crate) number: Option<i128>,
+    number: Option<i128>,
     /// The function of a lookup.
-    pub(crate) function: Option<Given<'a>>,
+    function: Option<Given<'a>>,
     /// The keys of circuit bootstrapping, for functions that need them.
-    pub(crate) circuit: Option<&'a Path>,
+    circuit: Option<PathBuf>,
     /// `log2` of the largest probability with which any bootstrap may fail.
-    pub(crate) failure_budget: Option<f64>,
-    pub(crate) output: Output,
+    failure_budget: Option<f64>,
+    output: Output,
 }
 
 #[derive(Serialize)]
@@ -56,7 +77,26 @@ struct EvaluationReport {
     bytes: u64,
 }
 
-pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure> {
+/// The job that the options ask for.
+fn job(evaluation: Evaluation<'_>) -> Result<Job<'_>, Failure> {
+    let Evaluation { program: name, options, given, output } = evaluation;
+    let &EvaluationOptions { ref keys, ref input, ref columns, ref number, ref function, failure_budget, .. } = options;
+    let TorusOptions { undefined, no_header, element, circuit } = given.own();
+    let given = |function| Given { function, header: !no_header, undefined, output: element };
+    let function = function.as_deref().map(given);
+    let number = match number {
+        None => None,
+        Some(Number { value: Decimal::Whole(number), .. }) => Some(*number),
+        Some(Number { text, .. }) => {
+            let needed = "a whole number, for keys of TFHE; above 2^53 with all its digits".to_owned();
+            return Err(Failure::Unsuitable { what: "--number", found: text.clone(), needed });
+        }
+    };
+    Ok(Job { name, keys, input, columns, number, function, circuit, failure_budget, output })
+}
+
+pub(super) fn run(evaluation: Evaluation<'_>, console: &Console) -> Result<(), Failure> {
+    let job = job(evaluation)?;
     let Some(program) = Program::named(job.name) else {
         let needed = "a program on columns of TFHE, such as add, threshold or argmax: see noren eval --help";
         return Err(Failure::input(job.keys, "the program", job.name, needed));
@@ -73,12 +113,13 @@ pub(crate) fn run(job: Evaluation<'_>, console: &Console) -> Result<(), Failure>
         rule.lookup(&context, given, &inputs)
     });
     let lookup = lookup.transpose()?;
-    if let (Some(true), None) = (lookup.as_ref().map(ColumnLookup::needs_circuit_keys), job.circuit) {
+    if let (Some(true), None) = (lookup.as_ref().map(ColumnLookup::needs_circuit_keys), &job.circuit) {
         let needed = circuit_keys_of(job.keys, &context);
         return Err(Failure::Unsuitable { what: "--circuit", found: "none".to_owned(), needed });
     }
     let circuit = job
         .circuit
+        .as_deref()
         .map(|path| Ok::<_, Failure>((path, read_key::<CompactCircuitKeys>(path, &takes::EVAL_CIRCUIT, console)?)));
     let circuit = circuit.transpose()?;
     let shown = progress::spinner("preparing the keys".to_owned());
@@ -143,7 +184,7 @@ fn circuit_keys_of(keys: &Path, context: &Context) -> String {
     )
 }
 
-impl Evaluation<'_> {
+impl Job<'_> {
     /// The function of a lookup, which no other program has.
     fn rule(&self, program: Program) -> Result<Option<(Rule, &Given<'_>)>, Failure> {
         let refuse = |what, found: &Path| {
@@ -154,7 +195,7 @@ impl Evaluation<'_> {
             // The arguments ask for a function wherever the program is a lookup.
             (Program::Lookup, Some(given)) => Ok(Some((Rule::of(given)?, given))),
             (_, Some(given)) => refuse("--function", given.function),
-            (_, None) => self.circuit.map_or(Ok(None), |path| refuse("--circuit", path)),
+            (_, None) => self.circuit.as_deref().map_or(Ok(None), |path| refuse("--circuit", path)),
         }
     }
 

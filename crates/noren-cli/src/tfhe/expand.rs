@@ -8,7 +8,7 @@ use crate::jobs::Expansion;
 use crate::takes;
 use crate::tfhe::files::ServerKeyForm;
 
-pub(crate) fn run(job: Expansion<'_>, console: &Console) -> Result<(), Failure> {
+pub(super) fn run(job: Expansion<'_>, console: &Console) -> Result<(), Failure> {
     let open = || ServerKeyForm::open(job.input, &takes::EXPAND_INPUT, console);
     job.run(console, open, |(context, keys), to| Ok(ServerKeyFile::write(to, &context, &*keys.expanded(&context)?)?))
 }

@@ -1,27 +1,38 @@
 //! `noren keygen --tfhe`: the keys of an owner for integers and truth values that are encrypted one by one.
 
+use clap::Args;
 use noren::tfhe::{Context, KeyFile, Preset};
 
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::given::CHOSEN;
 use crate::key_files::{KeyFilesReport, NewKeys, SECRET, Written};
 use crate::output_set::OutputSet;
 use crate::progress;
 use crate::tfhe::files::write_server_keys;
-use crate::tfhe::plan::PlanReport;
+use crate::tfhe::plan::{PlanReport, parse_set};
 
 /// The name of the keys of a server.
 pub(crate) const SERVER: &str = "server.keys";
 /// The name of the keys of circuit bootstrapping.
 pub(crate) const CIRCUIT: &str = "circuit.keys";
 
+/// Its own options of `keygen`.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(super) struct SetOptions {
+    /// Make keys for integers and truth values that are encrypted one by one, with this set of docs/tfhe.md
+    #[arg(long, value_name = "SET", value_parser = parse_set)]
+    tfhe: Option<&'static Preset>,
+    /// Also circuit.keys, for any function of one byte or of two
+    #[arg(long)]
+    circuit: bool,
+}
+
 /// Makes `secret.key`, `server.keys` and, if it is asked for, `circuit.keys`, which appear together.
-pub(crate) fn run(
-    preset: &'static Preset,
-    with_circuit: bool,
-    keys: &NewKeys<'_>,
-    console: &Console,
-) -> Result<(), Failure> {
+pub(super) fn run(keys: &NewKeys<'_>, console: &Console) -> Result<(), Failure> {
+    let SetOptions { tfhe, circuit: with_circuit } = keys.given.own();
+    let preset = tfhe.expect(CHOSEN);
     let parameters = preset.parameters()?;
     let plan = PlanReport::new(preset, &parameters)?;
     let context = Context::new(parameters.clone())?;

@@ -1,7 +1,9 @@
 //! `noren plan --tfhe`: what a set of parameters holds, how secure it is, how often it fails, and what operations cost.
 
 use std::fmt;
+use std::path::Path;
 
+use clap::Args;
 use noren::radix::{Comparison, Operation, Shape};
 use noren::tfhe::PRESETS;
 use noren::tfhe::{Encoding, Parameters, Preset};
@@ -10,6 +12,7 @@ use serde::Serialize;
 use crate::console::Console;
 use crate::describe::Tfhe;
 use crate::failure::Failure;
+use crate::given::{CHOSEN, Given};
 
 /// The integers whose costs are shown.
 const BITS: [usize; 3] = [8, 16, 32];
@@ -33,7 +36,19 @@ struct Cost {
     bootstraps: [usize; BITS.len()],
 }
 
-pub(crate) fn run(preset: &Preset, console: &Console) -> Result<(), Failure> {
+/// Its own option of `plan`.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(super) struct SetOption {
+    /// Integers and truth values that are encrypted one by one, with this set of docs/tfhe.md
+    #[arg(long, value_name = "SET", value_parser = parse_set,
+        conflicts_with_all = ["bootstrap", "lookup", "params", "slots", "mode"])]
+    tfhe: Option<&'static Preset>,
+}
+
+pub(super) fn run(given: &Given, _: &Path, console: &Console) -> Result<(), Failure> {
+    let SetOption { tfhe } = given.own();
+    let preset = tfhe.expect(CHOSEN);
     console.plan_alone(&PlanReport::new(preset, &preset.parameters()?)?)
 }
 

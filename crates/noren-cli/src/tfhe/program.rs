@@ -3,11 +3,11 @@
 use noren::programs::columns::{Binary, Column, ColumnEvaluator, Unary};
 use noren::radix::Comparison;
 
-use crate::lookup::eval as lookup;
+use crate::evaluation::{ADD, LOOKUP};
 
 /// The operation of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Program {
+pub(super) enum Program {
     /// Two columns, or a column and a number.
     Join(Binary),
     /// One column.
@@ -22,7 +22,7 @@ pub(crate) enum Program {
 
 /// A reduction of all rows of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reduction {
+pub(super) enum Reduction {
     Sum,
     Smallest,
     Largest,
@@ -31,7 +31,7 @@ pub(crate) enum Reduction {
 
 /// All programs.
 const PROGRAMS: [(&str, Program); 26] = [
-    ("add", Program::Join(Binary::Add)),
+    (ADD, Program::Join(Binary::Add)),
     ("sub", Program::Join(Binary::Sub)),
     ("mul", Program::Join(Binary::Mul)),
     ("div", Program::Join(Binary::Div)),
@@ -56,25 +56,36 @@ const PROGRAMS: [(&str, Program); 26] = [
     ("smallest", Program::Reduce(Reduction::Smallest)),
     ("largest", Program::Reduce(Reduction::Largest)),
     ("argmax", Program::Reduce(Reduction::Argmax)),
-    (lookup::NAME, Program::Lookup),
+    (LOOKUP, Program::Lookup),
 ];
+
+/// The names of all programs.
+pub(super) const NAMES: [&str; PROGRAMS.len()] = {
+    let mut names = [""; PROGRAMS.len()];
+    let mut index = 0;
+    while index < names.len() {
+        names[index] = PROGRAMS[index].0;
+        index += 1;
+    }
+    names
+};
 
 /// The one name that programs on numbers with a precision have too.
 const SUM: &str = "sum";
 
 impl Program {
-    /// The names that only these programs have.
-    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-        PROGRAMS.iter().map(|(name, _)| *name).filter(|name| ![SUM, lookup::NAME].contains(name))
+    /// Whether other keys have a program of this name too, which runs with theirs.
+    pub(super) fn is_shared(name: &str) -> bool {
+        [SUM, LOOKUP].contains(&name)
     }
 
     /// The program of this name.
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub(super) fn named(name: &str) -> Option<Self> {
         PROGRAMS.iter().find(|(found, _)| *found == name).map(|(_, program)| *program)
     }
 
     /// How many columns it takes; nothing where it takes any number of them, or its function says how many.
-    pub(crate) const fn columns(self, with_number: bool) -> Option<usize> {
+    pub(super) const fn columns(self, with_number: bool) -> Option<usize> {
         match self {
             Self::Join(_) => Some(if with_number { 1 } else { 2 }),
             Self::Each(_) => Some(1),
@@ -86,12 +97,12 @@ impl Program {
 
 impl Reduction {
     /// Whether the result for a column may be another one modulo a power of two.
-    pub(crate) fn may_wrap(self, column: &Column) -> bool {
+    pub(super) fn may_wrap(self, column: &Column) -> bool {
         self == Self::Sum && column.count() > 1 && column.element().bits() == Some(64)
     }
 
     /// The result of one column, of one row.
-    pub(crate) fn run(self, evaluator: &ColumnEvaluator, column: &Column) -> noren::Result<Column> {
+    pub(super) fn run(self, evaluator: &ColumnEvaluator, column: &Column) -> noren::Result<Column> {
         let rows = column.split();
         match self {
             Self::Sum => evaluator.total(&rows),
