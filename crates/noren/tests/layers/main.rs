@@ -9,6 +9,7 @@ mod tokens;
 use circles::circles;
 use imports::{Crate, Import};
 use source::{Source, below, sources};
+use tokens::{Token, tokens, without_tests};
 
 /// No file grows longer.
 const MAX_LINES: usize = 600;
@@ -330,4 +331,33 @@ fn no_panic_by_unwrap_outside_tests() {
     let sources = sources();
     let files = sources.iter().filter(|source| source.path.contains("/src/"));
     assert_none(files.flat_map(|source| source.places(&[".unwrap()"])).collect(), "unwrap says nothing");
+}
+
+/// The folders of the tool that do for its verbs what a scheme, or a room of one, does for them.
+const SCHEMES_OF_TOOL: [&str; 6] = ["ckks/", "bootstrap/", "switching/", "integers/", "lookup/", "tfhe/"];
+
+/// Its other folders that know schemes: protocols of one scheme, parameters of each in words, and comparisons.
+const KNOWING: [&str; 5] = ["party/", "retrieval/", "describe/", "compare/", "measure/"];
+
+/// Its tables of schemes: what they do for the verbs, and which files arguments take.
+const TABLES_OF_TOOL: [&str; 2] = ["schemes.rs", "takes.rs"];
+
+#[test]
+fn verbs_of_the_tool_name_no_scheme() {
+    let sources = sources();
+    let within = |path: &str, folders: &[&str]| {
+        path.strip_prefix("noren-cli/src/").is_some_and(|file| folders.iter().any(|folder| file.starts_with(folder)))
+    };
+    // The face declares the folders.
+    let knows = [&SCHEMES_OF_TOOL[..], &KNOWING, &TABLES_OF_TOOL, &["lib.rs"]].concat();
+    let mut places = Vec::new();
+    for source in below(&sources, "noren-cli/src/").filter(|source| !within(&source.path, &knows)) {
+        let words = tokens(without_tests(&source.text)).into_iter().filter(Token::is_word);
+        let named = words.filter(|word| NAMES.iter().any(|name| word.text.contains(name)));
+        places.extend(named.map(|word| format!("{}:{}: {}", source.path, word.line, word.text)));
+    }
+    let imports = Crate::new(&sources, "noren-cli").imports().into_iter();
+    let imports = imports.filter(|import| !within(&import.from, &knows) && within(&import.to, &SCHEMES_OF_TOOL));
+    places.extend(imports.map(|import| format!("{} -> {}", import.place, import.to)));
+    assert_none(places, "verbs know schemes by their rows in crates/noren-cli/src/schemes.rs alone");
 }
