@@ -95,7 +95,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
 
 /// How a file is read that is read in parts.
 fn in_parts(kind: Kind) -> Option<ReadInParts> {
-    schemes::rows(|scheme| scheme.in_parts).find(|(own, _)| *own == kind).map(|&(_, read)| read)
+    schemes::find(|scheme| scheme.in_parts, kind)
 }
 
 /// Whether a file is mapped.

@@ -21,13 +21,17 @@ pub(crate) fn rows<T>(of: fn(&'static Scheme) -> &'static [T]) -> impl DoubleEnd
     ALL.iter().copied().flat_map(of)
 }
 
+/// The row for files of a kind, if there is one.
+pub(crate) fn find<T: Copy>(of: fn(&'static Scheme) -> Rows<T>, kind: Kind) -> Option<T> {
+    rows(of).find(|(own, _)| *own == kind).map(|&(_, row)| row)
+}
+
 /// The row for files of a kind that an argument of the verb takes.
 ///
 /// # Panics
 /// If no scheme has one: what an argument takes is a row of some scheme.
 pub(crate) fn row<T: Copy>(of: fn(&'static Scheme) -> Rows<T>, kind: Kind) -> T {
-    let found = rows(of).find(|(own, _)| *own == kind);
-    found.map_or_else(|| panic!("an argument takes {kind}, which no scheme has a row for"), |&(_, row)| row)
+    find(of, kind).unwrap_or_else(|| panic!("an argument takes {kind}, which no scheme has a row for"))
 }
 
 /// The row of the option that was given, of those of which one is needed.
@@ -88,9 +92,9 @@ mod tests {
     use super::*;
     use crate::takes::{self, Takes};
 
-    fn assert_rows<T>(of: fn(&'static Scheme) -> Rows<T>, takes: &Takes) {
+    fn assert_rows<T: Copy>(of: fn(&'static Scheme) -> Rows<T>, takes: &Takes) {
         for kind in takes.kinds {
-            assert!(rows(of).any(|(own, _)| own == kind), "{kind}, for {}, has no row", takes.argument);
+            assert!(find(of, *kind).is_some(), "{kind}, for {}, has no row", takes.argument);
         }
     }
 
