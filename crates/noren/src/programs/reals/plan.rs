@@ -59,7 +59,6 @@ impl ProgramPlan {
         let mut closest = None;
         for log_n in LOG_N {
             let layout = shape.layout(1 << (log_n - 1))?;
-            needed.slots = layout.slots();
             let error =
                 |parameters: &Parameters, depth| Ok(Trial::Bounded(predicted_error(parameters, &layout, depth)));
             // Programs are walked through only in rings that are large enough for the depth that they had before.
@@ -400,6 +399,17 @@ mod tests {
             assert_eq!(matches!(cause(&planned), Some(ProgramError::UnprovenInterval { .. })), refused, "{json}");
             assert!(plan("polynomial", json, bounds, true).is_ok(), "{json}");
         }
+    }
+
+    #[test]
+    fn refusals_name_a_precision_that_is_reached() {
+        let plan = |bits| ProgramPlan::for_precision(&[program("variance")], &shape(5000, 3), bits);
+        let text = plan(28.0).expect_err("too precise").to_string();
+        let (_, needed) = text.split_once("at most ").expect("a precision");
+        let (bits, depth) = needed.split_once(" bits, or at depth ").expect("a depth");
+        let bits: f64 = bits.parse().expect("a number");
+        assert!(plan(bits).is_ok() && plan(bits + 0.2).is_err(), "{text}");
+        assert_eq!(depth, "2 or less");
     }
 
     #[test]
