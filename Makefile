@@ -13,10 +13,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # sources change between calls.
 export CARGO_INCREMENTAL ?= 0
 
-.PHONY: demo test test-full test-parquet test-cluster test-flower build lint .lint-rust .lint-python test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files licences sbom wheel sdist reproducible packages targets test-arm test-s390x clean
+.PHONY: demo test test-full test-parquet test-cluster test-flower build .package lint .lint-rust .lint-python test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files licences sbom wheel sdist reproducible packages targets test-arm test-s390x clean
 
 ## demo: score real clinical records under encryption, client and server as separate processes.
-demo: build
+demo: .package
 	$(BIN)/noren demo --out demo-out
 
 ## test: formatting, lints, documentation, and every test under every instruction set of this machine.
@@ -61,7 +61,11 @@ test-flower: build
 
 ## build: the tool at target/release/noren and .venv/bin/noren, benchmarks at target/release/noren-lab, the Python package in
 ## .venv.
-build:
+build: .package
+	@$(MAKE) --no-print-directory target/.lab
+
+# The tool and the Python package; Python's tools are installed while cargo runs.
+.package:
 	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.installed
 
 $(VENV)/.tools: pyproject.toml
@@ -73,12 +77,17 @@ $(VENV)/.tools: pyproject.toml
 	$(BIN)/pip install --quiet 'onnx>=1.16' 'onnxruntime>=1.18' || echo "there is no onnxruntime for this Python: tests of graphs of ONNX are skipped"
 	touch $@
 
-# The extension is named too, although it is not built here: with the features that it asks of other crates, both find
-# the same libraries compiled. noren-lab asks `noren` for the feature `papers`, so the extension of `maturin develop` asks for
-# it too; wheels do not. The stamp is no product of cargo, because those may lie elsewhere (CARGO_TARGET_DIR).
+# The extension is named too, although it is not built here: with the features that it asks of other crates, all find
+# the same libraries compiled. noren-lab asks `noren` for the feature `papers`, so the tool and the extension of `maturin develop`
+# ask for it too; wheels do not. The stamps are no products of cargo, because those may lie elsewhere (CARGO_TARGET_DIR).
 target/.tool: $(RUST_SOURCES)
-	$(CARGO) build --release --package noren-cli --package noren-lab --package noren-py --package constant-time --bins --features noren-py/extension-module
+	$(CARGO) build --release --package noren-cli --package noren-py --bins --features noren-py/extension-module,noren-py/papers
 	mkdir -p target && touch $@
+
+# What the demonstration does without. Both packages above are named once more, for their features.
+target/.lab: target/.tool
+	$(CARGO) build --release --package noren-cli --package noren-lab --package noren-py --package constant-time --bins --features noren-py/extension-module
+	touch $@
 
 $(VENV)/.installed: $(VENV)/.tools target/.tool $(shell find python -name '*.py' -o -name '*.pyi')
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet --features extension-module,papers
