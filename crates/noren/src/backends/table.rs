@@ -25,6 +25,9 @@ pub(crate) type Offer = (&'static str, Result<Vec<Arc<dyn Plan>>>);
 /// The most levels of functions that no backend which renews them evaluates in less time: beyond, the price decides.
 const SHALLOW: usize = 24;
 
+/// A static, because each crate that names a constant compiles all that its tables of methods lead to: BGV and BFV once more.
+static ALL: [&dyn Backend; 7] = [&Ckks, &CkksBootstrapping, &CkksSwitching, &BGV, &BFV, &BfvLookups, &Tfhe];
+
 /// Backends that a function may be compiled for.
 #[derive(Debug, Clone, Copy)]
 pub struct Backends<'a>(pub &'a [&'static dyn Backend]);
@@ -37,8 +40,7 @@ impl Default for Backends<'_> {
 
 impl Backends<'_> {
     /// All of them.
-    pub const ALL: Backends<'static> =
-        Backends(&[&Ckks, &CkksBootstrapping, &CkksSwitching, &BGV, &BFV, &BfvLookups, &Tfhe]);
+    pub const ALL: Backends<'static> = Backends(&ALL);
 
     /// Their names.
     #[must_use]
