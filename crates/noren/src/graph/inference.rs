@@ -1,5 +1,7 @@
 //! Shapes, element types and ranges of the results of operations.
 
+use std::array;
+
 use noren_rlwe::error::{Error, Result};
 
 use crate::graph::error::GraphError;
@@ -402,6 +404,9 @@ fn describe(node: &Node) -> String {
 /// Parts into which an interval is cut to bound a polynomial.
 const PARTS: usize = 64;
 
+/// Parts whose middles a polynomial is shifted to in one pass.
+const TOGETHER: usize = 8;
+
 /// The most coefficients of polynomials that are shifted to the middles of parts, in time that is their square.
 const MOST_SHIFTED: usize = 1 << 8;
 
@@ -415,25 +420,28 @@ pub fn polynomial_range(coefficients: &[f64], of: Interval) -> Interval {
         return Interval::of(&[of.low, vertex, of.high].map(value));
     }
     let width = (of.high - of.low) / PARTS as f64;
+    let middle = |k: usize| of.low + width * (k as f64 + 0.5);
+    let groups = if coefficients.len() > MOST_SHIFTED { 0 } else { PARTS / TOGETHER };
+    let series: Vec<_> =
+        (0..groups).map(|group| shifted(coefficients, array::from_fn(|k| middle(group * TOGETHER + k)))).collect();
     let part = |k: usize| {
-        let middle = of.low + width * (k as f64 + 0.5);
-        if coefficients.len() > MOST_SHIFTED {
+        let Some(series) = series.get(k / TOGETHER) else {
             let offset = Interval::new(-width / 2.0, width / 2.0);
-            let value = coefficients.iter().rev().fold(0.0, |sum, c| sum * middle + c);
-            let within = Interval::point(middle).plus(offset);
+            let value = coefficients.iter().rev().fold(0.0, |sum, c| sum * middle(k) + c);
+            let within = Interval::point(middle(k)).plus(offset);
             let derivative = coefficients.iter().enumerate().skip(1).rev();
             let slope = derivative
                 .fold(Interval::point(0.0), |sum, (e, c)| sum.times(within).plus(Interval::point(e as f64 * c)));
             return Interval::point(value).plus(slope.times(offset));
-        }
+        };
         let mut power = 1.0;
-        shifted(coefficients, middle).iter().enumerate().fold(Interval::point(0.0), |sum, (e, &c)| {
+        series.iter().enumerate().fold(Interval::point(0.0), |sum, (e, terms)| {
             let low = match e {
                 0 => 1.0,
                 e if e % 2 == 0 => 0.0,
                 _ => -power,
             };
-            let term = Interval::new(low, power).times(Interval::point(c));
+            let term = Interval::new(low, power).times(Interval::point(terms[k % TOGETHER]));
             power *= width / 2.0;
             sum.plus(term)
         })
@@ -448,12 +456,15 @@ pub fn rounding(coefficients: &[f64], of: Interval) -> f64 {
     4.0 * f64::EPSILON * coefficients.len() as f64 * terms
 }
 
-/// The coefficients of `p(x + by)`.
-fn shifted(coefficients: &[f64], by: f64) -> Vec<f64> {
-    let mut result = coefficients.to_vec();
+/// The coefficients of `p(x + by)`, for several `by` at once: each sum waits for the one before it, but not for those beside it.
+fn shifted(coefficients: &[f64], by: [f64; TOGETHER]) -> Vec<[f64; TOGETHER]> {
+    let mut result: Vec<_> = coefficients.iter().map(|&c| [c; TOGETHER]).collect();
     for start in 0..result.len() {
         for k in (start..result.len() - 1).rev() {
-            result[k] += by * result[k + 1];
+            let above = result[k + 1];
+            for (lane, term) in result[k].iter_mut().enumerate() {
+                *term += by[lane] * above[lane];
+            }
         }
     }
     result
