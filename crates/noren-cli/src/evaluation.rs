@@ -1,4 +1,4 @@
-//! What `eval` asks of schemes: programs on encrypted tables, the ways to run them, and the options that several ways share.
+//! Rows for `eval`: ways to run programs on encrypted tables, and the options that several ways share.
 
 use std::path::PathBuf;
 use std::str::FromStr;

@@ -52,7 +52,7 @@ pub(crate) fn passphrase_of_new(
 pub(crate) struct NewKeys<'a> {
     /// The directory.
     pub(crate) out: &'a Path,
-    /// What they are for.
+    /// The programs, tables and rotations that they are for.
     pub(crate) options: &'a KeyOptions,
     /// All options, with those that schemes add.
     pub(crate) given: &'a Given,

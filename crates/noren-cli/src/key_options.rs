@@ -10,7 +10,7 @@ use crate::bounds;
 use crate::failure::Failure;
 use crate::programs;
 
-/// What keys are for.
+/// The programs, tables and rotations that keys are for.
 #[derive(Debug, Args)]
 pub(crate) struct KeyOptions {
     /// The programs to run

@@ -1,4 +1,4 @@
-//! What `params` asks of schemes: parameters that are chosen or checked, and the options that those of several share.
+//! Rows for `params`: parameters that are chosen or checked, and the options that those of several share.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What `reencrypt` asks of schemes: files of ciphertexts under another secret key.
+//! Rows for `reencrypt`: files of ciphertexts under another secret key.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

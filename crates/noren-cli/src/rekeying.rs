@@ -1,4 +1,4 @@
-//! What `rekey` asks of schemes: keys that re-encrypt, for any scheme whose ciphertexts are re-encrypted.
+//! Rows for `rekey`: keys that re-encrypt, for any scheme whose ciphertexts are re-encrypted.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

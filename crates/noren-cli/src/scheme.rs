@@ -1,4 +1,4 @@
-//! What a scheme, or a room of one, does for the verbs: rows that it fills, and that the verbs walk.
+//! The rows of a scheme, or of a room of one: functions and options that the verbs find by files and options.
 
 use std::path::Path;
 
@@ -24,9 +24,9 @@ pub(crate) struct Scheme {
     pub(crate) options: &'static [(Verb, fn(Command) -> Command)],
     /// The keys that `keygen` makes.
     pub(crate) keys: &'static [KeyKind],
-    /// What `keygen --add` adds for a secret key.
+    /// The additions of `keygen --add`, by the secret key.
     pub(crate) additions: Rows<fn(&KeyAddition<'_>, &Console) -> Result<(), Failure>>,
-    /// What it adds where an option asks for it.
+    /// Its additions that an option asks for.
     pub(crate) special_additions: Asked<fn(&NewKeys<'_>, &Console) -> Result<(), Failure>>,
     /// The plans of `plan`, for keys in a directory.
     pub(crate) plans: Asked<fn(&Given, &Path, &Console) -> Result<(), Failure>>,
@@ -36,7 +36,7 @@ pub(crate) struct Scheme {
     pub(crate) checks: &'static [ParameterCheck],
     /// The parameters that `params show` shows.
     pub(crate) shows: Rows<fn(&Path, &Console) -> Result<(), Failure>>,
-    /// What `prepare` prepares.
+    /// The preparations of `prepare`.
     pub(crate) preparations: Asked<fn(&Preparation<'_>, &Console) -> Result<(), Failure>>,
     pub(crate) encryptions: Rows<fn(Encryption<'_>, &Console) -> Result<(), Failure>>,
     pub(crate) decryptions: Rows<fn(Decryption<'_>, &Console) -> Result<(), Failure>>,

@@ -1,4 +1,4 @@
-//! All schemes, and what the verbs ask of them: the one file outside their folders that names any.
+//! All schemes, and how verbs find rows of them: the one file outside their folders that names any.
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use noren::wire::Kind;

@@ -1,4 +1,4 @@
-//! What bootstrapping does for the verbs.
+//! The rows of bootstrapping.
 
 use std::path::Path;
 
@@ -48,7 +48,7 @@ pub(crate) const SCHEME: Scheme = Scheme {
     ..Scheme::NONE
 };
 
-/// What a file tells that may be larger than the memory.
+/// The facts of a file that may be larger than the memory.
 fn facts(path: &Path) -> noren::Result<(Header, Facts)> {
     let contents = BootstrapKeyFile::contents(path, &Limits::default())?;
     let facts = Facts::of_bootstrap_keys(&contents)?;

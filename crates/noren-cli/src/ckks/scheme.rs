@@ -1,4 +1,4 @@
-//! What CKKS does for the verbs.
+//! The rows of CKKS.
 
 use clap::Args;
 use noren::ckks::{Context, Parameters};

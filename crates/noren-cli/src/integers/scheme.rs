@@ -1,4 +1,4 @@
-//! What exact integers, by BGV and BFV, do for the verbs.
+//! The rows of exact integers, in BGV and BFV.
 
 use clap::Args;
 use noren::bfv::{Context, Parameters};

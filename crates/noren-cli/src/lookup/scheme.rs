@@ -1,4 +1,4 @@
-//! What lookups of exact integers do for the verbs.
+//! The rows of lookups of exact integers.
 
 use clap::Args;
 use noren::wire::Kind;

@@ -1,4 +1,4 @@
-//! What scheme switching does for the verbs.
+//! The rows of scheme switching.
 
 use clap::Args;
 use noren::programs::DecisionProgram;

@@ -1,4 +1,4 @@
-//! What TFHE does for the verbs.
+//! The rows of TFHE.
 
 use std::path::Path;
 
