@@ -59,19 +59,19 @@ impl ProgramPlan {
         let mut closest = None;
         for log_n in LOG_N {
             let layout = shape.layout(1 << (log_n - 1))?;
-            let error =
-                |parameters: &Parameters, depth| Ok(Trial::Bounded(predicted_error(parameters, &layout, depth)));
             // Programs are walked through only in rings that are large enough for the depth that they had before.
-            let trial = |parameters: &Parameters| error(parameters, needed.depth);
-            if let Err(found) = needed.in_ring(log_n, 1.0, most, trial, trial)? {
-                closest = smaller(closest, found);
+            let scales = needed.scales(log_n, 1.0);
+            let Some((_, largest)) = needed.largest(log_n, 1.0, &scales)? else { continue };
+            let least = predicted_error(&largest, &layout, needed.depth);
+            if least > most {
+                closest = smaller(closest, Some(least));
                 continue;
             }
             let usage = shape.usage_of(programs, &layout)?;
             if usage.depth > needed.depth {
                 (needed.depth, closest) = (usage.depth, None);
             }
-            let trial = |parameters: &Parameters| error(parameters, usage.depth);
+            let trial = |parameters: &Parameters| Ok(Trial::Bounded(predicted_error(parameters, &layout, usage.depth)));
             let confirm = |parameters: &Parameters| match check_results(programs, &layout, parameters) {
                 Err(error) if matches!(error.downcast_ref(), Some(ProgramError::ResultTooLarge { .. })) => {
                     Ok(Trial::Left(None))

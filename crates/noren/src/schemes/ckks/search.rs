@@ -164,60 +164,58 @@ impl Requirements {
         trial: impl Fn(&Parameters) -> Result<Trial>,
         confirm: impl Fn(&Parameters) -> Result<Trial>,
     ) -> Result<Searched> {
-        for _ in 0..MOST_GROWTHS {
+        'rooms: for _ in 0..MOST_GROWTHS {
             let scales = self.scales(log_n, room);
-            match self.of_scales(log_n, &scales, room, most, &trial, &confirm)? {
-                Ok(searched) => return Ok(searched),
-                Err(value) => room = larger(room, value),
+            let of = |log_scale: u32| self.of_scale(log_n, log_scale, room);
+            let Some((mut high, mut found)) = self.largest(log_n, room, &scales)? else { return Ok(Err(None)) };
+            match trial(&found)? {
+                Trial::Left(value) => {
+                    room = larger(room, value);
+                    continue;
+                }
+                Trial::Bounded(bound) if bound > most => return Ok(Err(Some(bound))),
+                Trial::Bounded(_) => {}
+            }
+            let mut low = 0;
+            while low < high {
+                let middle = usize::midpoint(low, high);
+                match of(scales[middle])? {
+                    Some(parameters) if matches!(trial(&parameters)?, Trial::Bounded(bound) if bound <= most) => {
+                        (found, high) = (parameters, middle);
+                    }
+                    _ => low = middle + 1,
+                }
+            }
+            let mut others = scales[low + 1..].iter();
+            loop {
+                let bound = match confirm(&found)? {
+                    Trial::Left(value) => {
+                        room = larger(room, value);
+                        continue 'rooms;
+                    }
+                    Trial::Bounded(bound) if bound <= most => return Ok(Ok(found)),
+                    Trial::Bounded(bound) => bound,
+                };
+                match others.next().map(|&log_scale| of(log_scale)).transpose()?.flatten() {
+                    Some(next) => found = next,
+                    None => return Ok(Err(Some(bound))),
+                }
             }
         }
         Ok(Err(None))
     }
 
-    /// The parameters of the smallest of some scales, or the value that left the modulus.
-    fn of_scales(
-        &self,
-        log_n: u32,
-        scales: &[u32],
-        room: f64,
-        most: f64,
-        trial: &dyn Fn(&Parameters) -> Result<Trial>,
-        confirm: &dyn Fn(&Parameters) -> Result<Trial>,
-    ) -> Result<std::result::Result<Searched, Option<f64>>> {
-        let of = |log_scale: u32| self.of_scale(log_n, log_scale, room);
-        // Primes of some sizes lie too thin.
-        let (mut found, mut high) = (None, scales.len());
-        while found.is_none() && high > 0 {
-            high -= 1;
-            found = of(scales[high])?;
-        }
-        let Some(mut found) = found else { return Ok(Ok(Err(None))) };
-        match trial(&found)? {
-            Trial::Left(value) => return Ok(Err(value)),
-            Trial::Bounded(bound) if bound > most => return Ok(Ok(Err(Some(bound)))),
-            Trial::Bounded(_) => {}
-        }
-        let mut low = 0;
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            match of(scales[middle])? {
-                Some(parameters) if matches!(trial(&parameters)?, Trial::Bounded(bound) if bound <= most) => {
-                    (found, high) = (parameters, middle);
-                }
-                _ => low = middle + 1,
+    /// The parameters of the largest of some scales that has any, as primes of some sizes lie too thin; and its position.
+    ///
+    /// # Errors
+    /// As [`Requirements::of_scale`].
+    pub(crate) fn largest(&self, log_n: u32, room: f64, scales: &[u32]) -> Result<Option<(usize, Parameters)>> {
+        for (position, &log_scale) in scales.iter().enumerate().rev() {
+            if let Some(found) = self.of_scale(log_n, log_scale, room)? {
+                return Ok(Some((position, found)));
             }
         }
-        for next in scales[low + 1..].iter().map(Some).chain([None]) {
-            let bound = match confirm(&found)? {
-                Trial::Left(value) => return Ok(Err(value)),
-                Trial::Bounded(bound) if bound <= most => return Ok(Ok(Ok(found))),
-                Trial::Bounded(bound) => bound,
-            };
-            let larger = next.map(|&log_scale| of(log_scale)).transpose()?.flatten();
-            let Some(larger) = larger else { return Ok(Ok(Err(Some(bound)))) };
-            found = larger;
-        }
-        Ok(Ok(Err(None)))
+        Ok(None)
     }
 }
 
