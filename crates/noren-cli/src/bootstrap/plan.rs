@@ -91,7 +91,7 @@ pub(super) struct BootstrapOptions {
     /// The number of complex slots that are bootstrapped, a power of two [default: all of the ring]
     #[arg(long, value_name = "COUNT", conflicts_with = "lookup")]
     slots: Option<usize>,
-    /// What messages are: complex or real numbers, or complex ones with both parts side by side in few slots
+    /// The kind of messages: complex or real numbers, or complex ones with both parts side by side in few slots
     #[arg(long, value_name = "MODE", default_value = "complex", value_parser = parse_mode, conflicts_with = "lookup")]
     mode: Mode,
 }
