@@ -22,9 +22,6 @@ use crate::graph::rows::{first_rows, repeated_rows, rows};
 use crate::graph::shape::size;
 use crate::lowering::recording::slots_of;
 
-/// The most batches that bounds on errors are predicted for: more take as long, and are seldom wider.
-const MOST_REQUESTS: u32 = 64;
-
 /// A function in batches of rows. The last batch repeats the last row.
 pub(super) struct Batches {
     graph: Arc<Graph>,
@@ -61,9 +58,7 @@ impl Batches {
                 return None;
             }
             let first = Arc::new(first_rows(graph, batch)?);
-            let count = u32::try_from(rows.div_ceil(batch)).map_or(MOST_REQUESTS, |count| count.min(MOST_REQUESTS));
-            let options = Options { requests: options.requests.max(count), ..options.clone() };
-            let plans = moduli::plans(backend, &first, &options).ok()?;
+            let plans = moduli::plans(backend, &first, options).ok()?;
             let batched = |plan| {
                 let (graph, first) = (Arc::clone(graph), Arc::clone(&first));
                 Arc::new(Self { graph, rows, batch, first, plan }) as Arc<dyn Plan>

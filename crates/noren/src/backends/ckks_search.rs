@@ -3,7 +3,7 @@
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::security::Security;
 
-use crate::backends::modelled::{HELPS, MARGIN, SHARE_OF_APPROXIMATIONS, predicted, widest};
+use crate::backends::modelled::{HELPS, MARGIN, SHARE_OF_APPROXIMATIONS, predicted};
 use crate::backends::options::Options;
 use crate::graph::dag::Graph;
 use crate::lowering::error::CompileError;
@@ -58,7 +58,6 @@ pub(super) struct Search<'a> {
     /// The largest value that the last modulus must hold.
     room: f64,
     maps: Maps<f64>,
-    requests: u32,
 }
 
 impl<'a> Search<'a> {
@@ -67,7 +66,7 @@ impl<'a> Search<'a> {
         let room = graph.outputs().iter().map(|&at| graph.node(at).range.magnitude()).fold(1.0, f64::max);
         let approximations = Approximations::of_reals(precision * SHARE_OF_APPROXIMATIONS, options.dead_zone);
         let (security, most) = (options.security, precision * MARGIN);
-        Self { graph, security, most, wanted, approximations, room, maps: Maps::default(), requests: options.requests }
+        Self { graph, security, most, wanted, approximations, room, maps: Maps::default() }
     }
 
     /// The smallest parameters.
@@ -146,16 +145,11 @@ impl<'a> Search<'a> {
         if refused.nearest.is_some_and(|bound| bound <= self.most) { Ok(Ok(refused.levels)) } else { Ok(Err(refused)) }
     }
 
-    /// The parameters of the smallest scale in a ring whose bounds are within the precision for several requests, or the bound that
-    /// the largest scale has, if there is one.
+    /// The parameters of the smallest scale in a ring whose bounds are within the precision, or the bound that the largest scale
+    /// has, if there is one.
     fn of_ring(&self, log_n: u32, levels_left: usize, recording: &Recording) -> Result<Searched> {
-        let confirm = |parameters: &ckks::Parameters| {
-            let asked = (self.requests, self.most);
-            let bounds = widest(self.graph, parameters, recording, self.approximations, Some(&self.maps), asked)?;
-            Ok(Trial::Bounded(bounds.beside(self.most)))
-        };
         let trial = |parameters: &ckks::Parameters| self.tried(parameters, recording);
-        self.needed(recording.usage.depth, levels_left).in_ring(log_n, self.room, self.most, trial, confirm)
+        self.needed(recording.usage.depth, levels_left).in_ring(log_n, self.room, self.most, trial, trial)
     }
 
     fn needed(&self, depth: usize, levels_left: usize) -> ckks::Requirements {

@@ -417,9 +417,9 @@ impl<S: Scheme> Plan for IntegerPlan<S> {
         };
         let lanes = lanes.iter().map(packed).collect::<Result<Vec<_>>>()?;
         let encrypt = |input: usize, at: usize| {
-            let numbers: Vec<i64> = lanes.iter().flat_map(|lane| &lane[input][at].1).map(|&x| x as i64).collect();
+            let numbers: Vec<i64> = lanes.iter().flat_map(|lane| &lane[input][at].slots).map(|&x| x as i64).collect();
             let recording = &self.on.recording;
-            let period = recording.views[lanes[0][input][at].0].layout.period().min(recording.slots);
+            let period = recording.views[lanes[0][input][at].view].layout.period().min(recording.slots);
             // Rows that differ repeat each for itself: nothing here mixes them.
             let encoded = match lanes.len() {
                 1 => encoder.encode_row(&numbers),

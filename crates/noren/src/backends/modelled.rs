@@ -9,7 +9,6 @@ use crate::lowering::layout::Layout;
 use crate::lowering::nodes::{Approximations, Lowering, Source};
 use crate::lowering::recording::Recording;
 use crate::lowering::value::View;
-use crate::schemes::ckks;
 use crate::schemes::ckks::model::{ModelVector, NoiseModel};
 use crate::schemes::ckks::noise::Mode;
 
@@ -19,7 +18,8 @@ pub(super) const SHARE_OF_APPROXIMATIONS: f64 = 0.5;
 /// The part of the last bound that a bound must fall to, so that better approximations count as a help.
 pub(super) const HELPS: f64 = 0.75;
 
-/// The part of the precision that the predicted bound may reach: bounds of ciphertexts differ a little from it.
+/// The part of the precision that the predicted bound may reach: that of ciphertexts differs a little, where plain operands are
+/// rounded or bootstraps are made.
 pub(super) const MARGIN: f64 = 0.9;
 
 /// The part of the slack of signs that predicted errors may fill: bounds of bootstraps differ from them by a third and more.
@@ -41,32 +41,6 @@ pub(super) fn predicted(
         .with_maps(maps)
         .run(|node, parts, _: &Layout| nodes[node] = Some(bound(parts)))?;
     Ok(Bounds::of(graph, nodes, outputs.iter().map(|output| bound(&output.parts)).collect()))
-}
-
-/// The widest bounds of several runs whose encryptions have other names, as those of each request do; or the first beyond `most`.
-pub(super) fn widest(
-    graph: &Graph,
-    parameters: &ckks::Parameters,
-    recording: &Recording,
-    approximations: Approximations,
-    maps: Option<&Maps<f64>>,
-    (requests, most): (u32, f64),
-) -> Result<Bounds> {
-    let of_draw = |draw| {
-        let model = NoiseModel::new(parameters.clone(), None).named(draw);
-        predicted(graph, &model, recording, approximations, maps)
-    };
-    let mut widest = of_draw(0)?;
-    for draw in 1..requests {
-        if widest.beside(most) > most {
-            break;
-        }
-        let bounds = of_draw(draw)?;
-        if bounds.beside(most) > widest.beside(most) {
-            widest = bounds;
-        }
-    }
-    Ok(widest)
 }
 
 /// Inputs of a model: given ones, or some without values. Each view of one is encrypted once: all that is computed from it has its error.

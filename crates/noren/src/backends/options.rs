@@ -9,9 +9,6 @@ use crate::graph::dag::Graph;
 /// The precision without one that is asked for, relative to the largest result.
 const USUAL_PRECISION: f64 = 1e-3;
 
-/// The requests that bounds are predicted for without others.
-pub(super) const USUAL_REQUESTS: u32 = 4;
-
 /// Choices of a compilation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
@@ -26,8 +23,6 @@ pub struct Options {
     pub security: Security,
     /// Whether a refusal of the precision names the nearest that is possible, which is found by trying several.
     pub nearest: bool,
-    /// How many requests bounds on errors are predicted for: those of ciphertexts differ a little, as their names are random.
-    pub requests: u32,
     /// The machine of the server; this one, without.
     pub machine: Option<Machine>,
     /// Whether a plan may need more memory than the machine of the server has, or an hour of it, as prices predict.
@@ -42,7 +37,6 @@ impl Default for Options {
             dead_zone: None,
             security: Security::Bits128,
             nearest: true,
-            requests: USUAL_REQUESTS,
             machine: None,
             unlimited: false,
         }

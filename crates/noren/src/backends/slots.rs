@@ -48,8 +48,14 @@ pub(super) fn evaluates(graph: &Graph, at: usize, reals: bool) -> bool {
     }
 }
 
-/// The position of a view, and the slots of one of its ciphertexts.
-pub(super) type Packed = (usize, Vec<f64>);
+/// A vector of a view that is to be encrypted.
+pub(super) struct Packed {
+    /// The position of the view.
+    pub(super) view: usize,
+    /// The number of the vector among those of all views, by which its errors are named.
+    pub(super) number: u64,
+    pub(super) slots: Vec<f64>,
+}
 
 impl OnSlots {
     pub(super) const fn new(graph: Arc<Graph>, approximations: Approximations, recording: Recording) -> Self {
@@ -119,13 +125,16 @@ impl OnSlots {
         self.recording.views.iter().enumerate().map(input).collect()
     }
 
-    /// The slots of the ciphertexts of each input, with the positions of their views; none for inputs that are not given.
+    /// The vectors of each input; none for inputs that are not given.
     pub(super) fn packed(&self, inputs: &[Option<&[f64]>]) -> Result<Vec<Vec<Packed>>> {
-        let mut packed = vec![Vec::new(); inputs.len()];
-        for (at, input) in self.views()? {
+        let mut packed: Vec<Vec<Packed>> = inputs.iter().map(|_| Vec::new()).collect();
+        let mut first = 0;
+        for (view, input) in self.views()? {
+            let numbers = first..;
+            first += self.recording.views[view].layout.parts(self.recording.slots) as u64;
             let Some(values) = inputs[input] else { continue };
-            let slots = self.recording.views[at].pack(values, self.recording.slots);
-            packed[input].extend(slots.into_iter().map(|slots| (at, slots)));
+            let vectors = self.recording.views[view].pack(values, self.recording.slots);
+            packed[input].extend(numbers.zip(vectors).map(|(number, slots)| Packed { view, number, slots }));
         }
         Ok(packed)
     }

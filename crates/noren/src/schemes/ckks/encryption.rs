@@ -19,6 +19,7 @@ use crate::schemes::ckks::encoder::{Encoder, Plaintext, check_real, decoding_err
 use crate::schemes::ckks::error::CkksError;
 use crate::schemes::ckks::estimate::Estimate;
 use crate::schemes::ckks::message::Message;
+use crate::schemes::ckks::names;
 use crate::schemes::ckks::noise::{self, Mode};
 use crate::schemes::error::SlotError;
 use crate::schemes::range::Range;
@@ -207,23 +208,35 @@ impl<'a> Encryptor<'a> {
     /// # Errors
     /// As [`Encryptor::encrypt`], [`SlotError::NotReal`] for complex values, and [`Error::Parameters`] if a value is
     /// outside.
-    pub fn encrypt_in(&self, plaintext: &Plaintext, [low, high]: [f64; 2]) -> Result<Ciphertext> {
-        let Some([lowest, highest]) = plaintext.estimate().range().interval() else {
-            return Err(SlotError::NotReal { what: "the plaintext", remedy: "state a bound on absolute values" }.into());
-        };
-        if !(low <= lowest && highest <= high && low.is_finite() && high.is_finite()) {
-            let needed =
-                format!("finite, and hold {lowest:?} to {highest:?}: the values, and zeros in slots without one");
-            return Err(Error::parameter("interval", format!("[{low:?}, {high:?}]"), needed));
-        }
-        self.encrypt_known(plaintext, Range::real(low, high))
+    pub fn encrypt_in(&self, plaintext: &Plaintext, interval: [f64; 2]) -> Result<Ciphertext> {
+        let range = interval_of(plaintext, interval)?;
+        self.encrypt_known(plaintext, range)
+    }
+
+    /// As [`Encryptor::encrypt_in`], for an encryption with this number among those of a computation: sources of errors are told apart by
+    /// their names, and with the names that [`NoiseModel`](crate::ckks::NoiseModel) gives them bounds are those that it predicts.
+    /// Encryptions of one number are taken for dependent on each other.
+    ///
+    /// # Errors
+    /// As [`Encryptor::encrypt_in`].
+    pub(crate) fn encrypt_numbered(
+        &self,
+        plaintext: &Plaintext,
+        interval: [f64; 2],
+        number: u64,
+    ) -> Result<Ciphertext> {
+        let range = interval_of(plaintext, interval)?;
+        self.encrypt_named(plaintext, range, names::encryption(number))
     }
 
     fn encrypt_known(&self, plaintext: &Plaintext, range: Range) -> Result<Ciphertext> {
+        let call = self.calls.fetch_add(1, Ordering::Relaxed);
+        self.encrypt_named(plaintext, range, self.tags.xof(&call.to_string()).next_u64())
+    }
+
+    fn encrypt_named(&self, plaintext: &Plaintext, range: Range, tag: u64) -> Result<Ciphertext> {
         let parameters = self.context.parameters();
         self.context.check(plaintext.parameters(), "the plaintext")?;
-        let call = self.calls.fetch_add(1, Ordering::Relaxed);
-        let tag = self.tags.xof(&call.to_string()).next_u64();
         // The rounding that the plaintext knows of depends on its values: it stays out of the public estimate.
         let exact = Estimate::exact(range, tag).with_bias(range.magnitude() * transform_error(plaintext.slots()));
         let estimate = noise::fresh(parameters.rlwe(), self.mode, plaintext.scale(), exact);
@@ -234,6 +247,21 @@ impl<'a> Encryptor<'a> {
     fn new(context: &Context, inner: RlweEncryptor<'a>, mode: Mode, tags: Seed) -> Self {
         Self { context: context.clone(), inner, mode, tags, calls: AtomicU64::new(0) }
     }
+}
+
+/// The range of real values in an interval.
+///
+/// # Errors
+/// Those of [`Encryptor::encrypt_in`] about the plaintext and the interval.
+fn interval_of(plaintext: &Plaintext, [low, high]: [f64; 2]) -> Result<Range> {
+    let Some([lowest, highest]) = plaintext.estimate().range().interval() else {
+        return Err(SlotError::NotReal { what: "the plaintext", remedy: "state a bound on absolute values" }.into());
+    };
+    if !(low <= lowest && highest <= high && low.is_finite() && high.is_finite()) {
+        let needed = format!("finite, and hold {lowest:?} to {highest:?}: the values, and zeros in slots without one");
+        return Err(Error::parameter("interval", format!("[{low:?}, {high:?}]"), needed));
+    }
+    Ok(Range::real(low, high))
 }
 
 /// How many magnitudes there are from a power of two to the next: with `k` factors of up to `1 + 1/8` too much, ranges of

@@ -21,6 +21,7 @@
 //! | `model` | [`NoiseModel`]: circuits in clear with the error estimates of ciphertexts |
 //! | `scale` | [`Scale`]: exact scales |
 //! | `estimate` | [`Estimate`]: the error that each ciphertext carries |
+//! | `names` | names of polynomials, which tell sources of errors apart |
 //! | `key_file` | [`KeyFile`]: keys with their parameters, for files of their own |
 //! | `error` | [`CkksError`] |
 //! | `wire` | [`Ciphertexts`], and bytes of everything |
@@ -46,6 +47,7 @@ pub(crate) mod scale;
 pub(crate) mod search;
 pub(crate) mod wire;
 
+mod names;
 mod reencryption;
 mod slots;
 mod tail;

@@ -13,6 +13,7 @@ use crate::schemes::ckks::estimate::{Estimate, mix};
 use crate::schemes::ckks::evaluator::rotations::rotated;
 use crate::schemes::ckks::message::room;
 use crate::schemes::ckks::model_plaintext::{ModelPlaintext, check_fits};
+use crate::schemes::ckks::names;
 use crate::schemes::ckks::noise::{self, Mode};
 use crate::schemes::ckks::parameters::Parameters;
 use crate::schemes::ckks::scale::Scale;
@@ -57,10 +58,6 @@ pub struct ModelVector {
 }
 
 /// Domain separators of the names of results.
-const SUM_ROTATIONS: u64 = 0x42;
-const WEIGHTED: u64 = 0x32;
-const LOWER: u64 = 0x22;
-const ENCRYPTION: u64 = 0x51;
 const RENEWAL: u64 = 0x52;
 const DECISION: u64 = 0x53;
 
@@ -98,14 +95,6 @@ impl NoiseModel {
     pub fn new(parameters: Parameters, noise: Option<&Seed>) -> Self {
         let noise = noise.map(|seed| Mutex::new(seed.xof("noise-model")));
         Self { parameters, noise, encryptions: AtomicU64::new(0) }
-    }
-
-    /// The same with other names for encryptions: sources of errors have one bit of 128 each, by their names, and where two meet
-    /// bounds are wider.
-    #[must_use]
-    pub(crate) fn named(mut self, draw: u32) -> Self {
-        *self.encryptions.get_mut() = u64::from(draw) << 32;
-        self
     }
 
     /// The parameters.
@@ -148,7 +137,7 @@ impl NoiseModel {
             return Err(Error::LevelExhausted { needed: level, left: self.parameters.max_level() });
         }
         let range = Range::real(interval[0], interval[1]);
-        let name = mix(ENCRYPTION, self.encryptions.fetch_add(1, Ordering::Relaxed));
+        let name = names::encryption(self.encryptions.fetch_add(1, Ordering::Relaxed));
         let exact = Estimate::exact(range, name).with_bias(range.magnitude() * transform_error(slots));
         let scale = self.parameters.scale_at(level);
         let estimate = noise::fresh(self.parameters.rlwe(), mode, scale, exact.clone());
@@ -254,7 +243,8 @@ impl NoiseModel {
         ModelPlaintext::new(&self.parameters, values, (operand.slots, operand.level), !operand.values.is_empty())
     }
 
-    /// An estimate at a level, whose modulus holds a few times its error: that of ciphertexts differs, with their names.
+    /// An estimate at a level, whose modulus holds a few times its error: that of ciphertexts differs, with the names of
+    /// encryptions outside of compiled functions.
     fn in_room(&self, estimate: Estimate, level: usize, scale: &Scale) -> Estimate {
         let slack = SLACK_OF_ERRORS * estimate.worst();
         estimate.with_room(room(&self.parameters, level + 1, scale) - slack)
@@ -346,7 +336,7 @@ impl SlotEvaluator for NoiseModel {
         f64::check(&[c])?;
         self.check_fits(c, a.level + 1, self.parameters.scale_at(a.level))?;
         let miss = HALF / self.parameters.scale_at(a.level).to_f64();
-        let constant = Estimate::exact(Range::real(c, c), mix(WEIGHTED, c.to_bits())).with_bias(miss);
+        let constant = Estimate::exact(Range::real(c, c), names::constant(c.into())).with_bias(miss);
         let c = rounded(c, self.parameters.scale_at(a.level));
         Ok(self.unary(a, a.values.iter().map(|x| x + c).collect(), a.estimate.sum(&constant)))
     }
@@ -383,8 +373,7 @@ impl SlotEvaluator for NoiseModel {
         self.check_fits(constant, lowest.level + 1, &before)?;
         let miss = HALF / before.to_f64();
         let mut values = vec![rounded(constant, &before); lowest.values.len()];
-        let mut estimate =
-            Estimate::exact(Range::real(constant, constant), mix(WEIGHTED, constant.to_bits())).with_bias(miss);
+        let mut estimate: Option<Estimate> = None;
         for &(x, c) in terms {
             check_slots(x.slots, lowest.slots)?;
             f64::check(&[c])?;
@@ -393,10 +382,13 @@ impl SlotEvaluator for NoiseModel {
             let weight = rounded(c, &weight_scale);
             values.iter_mut().zip(&x.values).for_each(|(sum, value)| *sum += weight * value);
             let miss = HALF * self.parameters.scale_at(x.level).to_f64() / before.to_f64();
-            let tag = mix(x.estimate.tag(), mix(WEIGHTED, c.to_bits()));
+            let tag = names::weighted(x.estimate.tag(), c.into());
             let term = x.estimate.clone().multiplied(c.into()).with_bias(miss * x.estimate.magnitude()).named(tag);
-            estimate = estimate.sum(&term);
+            estimate = Some(estimate.map_or_else(|| term.clone(), |sum| sum.sum(&term)));
         }
+        let name = names::weighted_constant(constant.into());
+        let constant = Estimate::exact(Range::real(constant, constant), name).with_bias(miss);
+        let estimate = estimate.ok_or_else(no_terms)?.sum(&constant);
         let period = terms.iter().map(|(x, _)| x.period).max().unwrap_or(1);
         let scale = self.parameters.scale_at(below);
         let after = noise::rescaled(estimate.clone(), self.parameters.rlwe(), scale);
@@ -459,14 +451,12 @@ impl SlotEvaluator for NoiseModel {
     fn sum_rotations(&self, a: &ModelVector, steps: &[isize]) -> Result<ModelVector> {
         let mut values = a.values.clone();
         let mut estimate = a.estimate.clone();
-        let mut tag = mix(estimate.tag(), SUM_ROTATIONS);
         for &steps in steps {
             values.iter_mut().zip(moved(&a.values, steps)).for_each(|(sum, x)| *sum += x);
             estimate = estimate.sum(&rotated(&a.estimate, steps, a.slots));
-            tag = mix(tag, steps.rem_euclid(a.slots.cast_signed()) as u64);
         }
         let switches = steps.iter().filter(|&&steps| steps % a.slots.cast_signed() != 0).count();
-        let before = estimate.named(tag);
+        let before = estimate.named(names::summed_rotations(a.estimate.tag(), steps, a.slots));
         let after = if switches == 0 { before.clone() } else { self.switched(a, before.clone(), switches) };
         Ok(self.after(a, values, a.level, &before, after))
     }
@@ -547,7 +537,7 @@ impl SlotEvaluator for NoiseModel {
             return Ok(a.clone());
         }
         let scale = self.parameters.scale_at(level);
-        let tag = mix(mix(a.estimate.tag(), LOWER), level as u64);
+        let tag = names::lowered(a.estimate.tag(), level, scale);
         let before = a.estimate.clone().with_bias(LEVEL_MISS * a.estimate.magnitude()).named(tag);
         let after = noise::rescaled(before.clone(), self.parameters.rlwe(), scale);
         Ok(self.after(a, a.values.clone(), level, &before, after))

@@ -9,14 +9,11 @@ use noren_rlwe::linear;
 use crate::schemes::ckks::content::Content;
 use crate::schemes::ckks::encryption::Ciphertext;
 use crate::schemes::ckks::error::CkksError;
-use crate::schemes::ckks::estimate::{Estimate, mix};
+use crate::schemes::ckks::estimate::Estimate;
 use crate::schemes::ckks::evaluator::{Evaluator, check_levels};
+use crate::schemes::ckks::names;
 use crate::schemes::ckks::noise;
 use crate::schemes::ckks::scale::Scale;
-
-/// Domain separators of the names of results.
-const RESCALE: u64 = 0x21;
-const LOWER: u64 = 0x22;
 
 impl Evaluator {
     /// Divides by the last prime: the scale becomes `scale / q_l`, the level `l - 1`, and the message stays.
@@ -26,7 +23,7 @@ impl Evaluator {
     pub fn rescale(&self, a: &Ciphertext) -> Result<Ciphertext> {
         self.check(a)?;
         check_levels(1, a.level())?;
-        let tag = mix(a.estimate().tag(), RESCALE);
+        let tag = names::rescaled(a.estimate().tag());
         self.rescaled(a.clone().estimated(|estimate| estimate.named(tag)))
     }
 
@@ -91,7 +88,7 @@ impl Evaluator {
         };
         let ring = self.ring(level + 1);
         let inner = multiple(&ring, a, factor);
-        let tag = mix(mix(a.estimate().tag(), LOWER), mix(level as u64, scale.to_f64().to_bits()));
+        let tag = names::lowered(a.estimate().tag(), level, scale);
         let estimate = a.estimate().clone().with_bias(miss.abs() * a.magnitude()).named(tag);
         let lowered = linear::rescale(self.context.rlwe(), inner)?;
         let estimate = noise::rescaled(estimate, self.context.parameters().rlwe(), scale);

@@ -4,13 +4,10 @@ use noren_rlwe::error::Result;
 use noren_rlwe::galois::{apply_automorphism, apply_automorphisms, sum_automorphisms_in_steps};
 
 use crate::schemes::ckks::encryption::Ciphertext;
-use crate::schemes::ckks::estimate::{Estimate, mix};
+use crate::schemes::ckks::estimate::Estimate;
 use crate::schemes::ckks::evaluator::Evaluator;
+use crate::schemes::ckks::names;
 use crate::schemes::ckks::noise;
-
-/// Domain separators of the names of results.
-const CONJUGATE: u64 = 0x41;
-const SUM_ROTATIONS: u64 = 0x42;
 
 impl Evaluator {
     /// Slot j of the result is slot `j + steps` of `a`, indices modulo the number of slots.
@@ -62,7 +59,7 @@ impl Evaluator {
         let inner = apply_automorphism(self.context.rlwe(), a.rlwe(), k, &self.keys)?;
         self.keys.check_files()?;
         // The error of a slot becomes its own conjugate: it stays dependent on itself.
-        let conjugated = a.estimate().clone().named(mix(a.estimate().tag(), CONJUGATE));
+        let conjugated = a.estimate().clone().named(names::conjugated(a.estimate().tag()));
         Ok(self.of_one(a, inner, *a.scale(), self.switched(a, conjugated, 1)))
     }
 
@@ -90,8 +87,7 @@ impl Evaluator {
         let estimate = sums.iter().zip(each).fold(a.estimate().clone(), |estimate, (steps, exponents)| {
             let sum = steps.iter().fold(estimate.clone(), |sum, &steps| sum.sum(&rotated(&estimate, steps, a.slots())));
             let switches = exponents.iter().filter(|&&k| k != 1).count();
-            let named = exponents.iter().fold(mix(estimate.tag(), SUM_ROTATIONS), |tag, &k| mix(tag, k.into()));
-            let sum = sum.named(named);
+            let sum = sum.named(names::summed_rotations(estimate.tag(), steps, a.slots()));
             if switches == 0 { sum } else { self.switched(a, sum, switches) }
         });
         let content = a.content().moved(sums.iter().copied().flatten().copied(), estimate);

@@ -13,15 +13,12 @@ use crate::schemes::ckks::content::Content;
 use crate::schemes::ckks::encoder::Plaintext;
 use crate::schemes::ckks::encryption::Ciphertext;
 use crate::schemes::ckks::error::CkksError;
-use crate::schemes::ckks::estimate::{Estimate, mix};
+use crate::schemes::ckks::estimate::Estimate;
 use crate::schemes::ckks::evaluator::{Evaluator, check_levels, check_scales, first};
+use crate::schemes::ckks::names;
 use crate::schemes::ckks::scale::Scale;
 use crate::schemes::error::SlotError;
 use crate::schemes::range::{Range, modulus};
-
-/// Domain separators of the names of results.
-const CONSTANT: u64 = 0x31;
-const WEIGHTED: u64 = 0x32;
 
 impl Evaluator {
     /// `a + b`. An operand at a higher level is brought to the level and scale of the other.
@@ -75,7 +72,7 @@ impl Evaluator {
         self.check(a)?;
         let mut inner = a.rlwe().clone();
         let miss = self.add_constant(&mut inner, c, a.scale())?;
-        let constant = Estimate::exact(Range::constant(c), named(CONSTANT, &[c.re, c.im])).with_bias(miss);
+        let constant = Estimate::exact(Range::constant(c), names::constant(c)).with_bias(miss);
         Ok(self.of_one(a, inner, *a.scale(), a.estimate().sum(&constant)))
     }
 
@@ -103,7 +100,7 @@ impl Evaluator {
         let ring = self.ring(a.level());
         let inner =
             rlwe::Ciphertext::new(a.rlwe().parts().iter().map(|part| ring.mul_integer(part, k)).collect(), a.key_id());
-        let tag = mix(a.estimate().tag(), named(CONSTANT, &[k as f64]));
+        let tag = names::multiple(a.estimate().tag(), k);
         Ok(self.of_one(a, inner, *a.scale(), a.estimate().clone().multiplied(Complex64::from(k as f64)).named(tag)))
     }
 
@@ -160,7 +157,7 @@ impl Evaluator {
                     sums.iter_mut().zip(multiples).for_each(|(sum, multiple)| sum.multiples.push(multiple));
                 }
             }
-            let tag = mix(x.estimate().tag(), named(WEIGHTED, &[c.re, c.im]));
+            let tag = names::weighted(x.estimate().tag(), c);
             let term = x.estimate().clone().multiplied(c).with_bias(miss * x.magnitude()).named(tag);
             estimate = Some(estimate.map_or_else(|| term.clone(), |sum| sum.sum(&term)));
         }
@@ -172,7 +169,7 @@ impl Evaluator {
         // Terms times the imaginary unit are added up first, and multiplied once.
         let written = imaginary[0].multiples.is_empty();
         let imaginary = (!written).then(|| imaginary.each_ref().map(|sum| ring.gather(Operand::Sum(sum))));
-        let name = named(WEIGHTED, &[constant.re, constant.im]);
+        let name = names::weighted_constant(constant);
         let constant = Estimate::exact(Range::constant(constant), name).with_bias(miss);
         let estimate = estimate.map_or_else(|| constant.clone(), |sum| sum.sum(&constant));
         Ok(Combination { parts, imaginary, estimate })
@@ -268,9 +265,4 @@ fn integers(ring: &Ring, c: Complex64, scale: &Scale) -> Result<([i128; 2], f64)
     };
     let ((re, miss_re), (im, miss_im)) = (round(c.re)?, round(c.im)?);
     Ok(([re, im], modulus(Complex64::new(miss_re, miss_im))))
-}
-
-/// A name of constants.
-fn named(operation: u64, constants: &[f64]) -> u64 {
-    constants.iter().fold(operation, |name, c| mix(name, c.to_bits()))
 }
