@@ -98,7 +98,13 @@ LOOKUP_LIMITS = (
 
 
 # The same of results over several ciphertexts.
-LONG_LIMITS = ("apply it to the input", "narrow the ranges of inputs", "smaller arrays", "with fewer rows")
+LONG_LIMITS = (
+    "apply it to the input",
+    "apply the function to parts",
+    "narrow the ranges of inputs",
+    "smaller arrays",
+    "with fewer rows",
+)
 
 
 class Function:
