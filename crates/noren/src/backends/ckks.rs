@@ -308,7 +308,7 @@ mod tests {
     use super::*;
     use crate::backends::tests::{plan, run, toy};
     use crate::graph::interval::Interval;
-    use crate::graph::operation::{Binary, Element, Function, Operation, Reduction};
+    use crate::graph::operation::{Binary, Element, Function, Operation, Reduction, Unary};
     use crate::graph::shape::size;
     use crate::schemes::error::readable;
 
@@ -454,6 +454,16 @@ mod tests {
             assert!((bounds[0] / predicted - 1.0).abs() < 0.01, "graph {at}: {bounds:?}, {predicted} was predicted");
             assert!(bounds.iter().all(|&bound| bound == bounds[0]), "graph {at}: {bounds:?}");
         }
+    }
+
+    /// All of the range may be positive, and some of it in the dead zone.
+    #[test]
+    fn signs_of_what_is_close_to_zero_lie_anywhere() {
+        let graph = with_input(0.01, 1.0, |graph, x| graph.push(Operation::Unary(Unary::Sign, x), "").expect("signs"));
+        let options = Options { precision: Some(0.1), dead_zone: Some(0.25), ..toy("ckks") };
+        let found = run(&plan(&graph, &options), &[[[0.01; 4], [0.9; 4]].concat()]);
+        assert!(found.values[0][..4].iter().all(|sign| sign.abs() <= 1.0 + found.bounds[0]), "{:?}", found.values);
+        assert!(found.values[0][4..].iter().all(|sign| (sign - 1.0).abs() <= found.bounds[0]), "{:?}", found.values);
     }
 
     #[test]

@@ -250,6 +250,8 @@ impl Context<'_> {
             Unary::Restated if node.element == Element::Real => node.range,
             Unary::Restated => return Err(self.operands(describe(node), "real numbers".to_owned())),
             Unary::Abs => node.range.abs(),
+            // Real numbers that are close to 0 may have either sign, as comparisons of them have either result.
+            Unary::Sign if node.element == Element::Real => Interval::new(-1.0, 1.0),
             Unary::Sign => Interval::new(Unary::Sign.of(node.range.low), Unary::Sign.of(node.range.high)),
         };
         let element = if kind == Unary::Not { Element::Bool } else { node.element.max(Element::Integer) };
