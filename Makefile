@@ -38,7 +38,7 @@ FULL_TESTS := --lib --test bootstrapping --test integers --test lookup --test sw
 test-full:
 	$(CARGO) test --release --package noren --features papers $(FULL_TESTS) --no-run
 	@$(PYTHON) -c "$$PEAK_MEMORY" $(CARGO) test --release --package noren --features papers $(FULL_TESTS) -- --ignored --nocapture --test-threads=1
-	$(MAKE) --no-print-directory build
+	$(MAKE) --no-print-directory .package
 	@for bench in tables retrieval models; do $(BIN)/python bench/$$bench.py --rounds 2 || exit 1; done
 
 ## test-parquet: the tool with the feature `parquet`: its lints, its tests, and files of pandas.
@@ -50,11 +50,11 @@ test-parquet: $(VENV)/.tools
 	NOREN_PARQUET_TOOL=$(TARGET)/debug/noren $(BIN)/pytest --quiet python/tests/test_parquet.py
 
 ## test-cluster: a Ray cluster on this machine, whose workers, nodes and drivers are killed at 20 random times each: some minutes.
-test-cluster: build
+test-cluster: .package
 	NOREN_CLUSTER_KILLS=20 $(BIN)/pytest --quiet python/tests/test_cluster_faults.py
 
 ## test-flower: averages under Flower, in an environment of its own: Flower asks for older versions of what other tests use.
-test-flower: build
+test-flower: .package
 	$(PYTHON) -m venv target/flower
 	target/flower/bin/pip install --quiet 'flwr>=1.22' 'numpy>=1.26' 'pytest>=8'
 	PYTHONPATH=python target/flower/bin/python -m pytest --quiet python/tests/test_flower.py
@@ -84,9 +84,14 @@ target/.tool: $(RUST_SOURCES)
 	$(CARGO) build --release --package noren-cli --package noren-py --bins --features noren-py/extension-module,noren-py/papers
 	mkdir -p target && touch $@
 
-# What the demonstration does without. Both packages above are named once more, for their features.
+# Programs that the demonstration does without, and the tests all but the last. Both packages above are named once more, for their
+# features.
 target/.lab: target/.tool
-	$(CARGO) build --release --package noren-cli --package noren-lab --package noren-py --package constant-time --bins --features noren-py/extension-module
+	$(CARGO) build --release --package noren-cli --package noren-py --package noren-lab --bins --features noren-py/extension-module
+	touch $@
+
+target/.constant-time: target/.tool
+	$(CARGO) build --release --package noren-cli --package noren-py --package constant-time --bins --features noren-py/extension-module,noren-py/papers
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.tools target/.tool $(shell find python -name '*.py' -o -name '*.pyi')
@@ -137,17 +142,17 @@ test-rust:
 # of what a process prints and reads.
 TOOL_TESTS_IN_PYTHON = advise:: compare:: measure:: pipes:: printing:: signing:: usage::
 
-test-python: build
+test-python: .package
 	$(BIN)/pytest --quiet --numprocesses=2 --dist=loadgroup python/tests bench/tests
 	NOREN_TOOL=$(abspath $(BIN)/noren) $(CARGO) test --quiet --workspace --test tool -- $(TOOL_TESTS_IN_PYTHON)
 
-# Under valgrind, if there is one: the program that `build` made, without overflow checks.
-test-constant-time: build
+# Under valgrind, if there is one: without overflow checks.
+test-constant-time: target/.constant-time
 	$(RELEASE)/constant_time
 
 ## timing: whether the time of decryption and decoding depends on messages, with each instruction set; some minutes on a
 ## quiet machine.
-timing: build
+timing: target/.constant-time
 	@for isa in $$($(EXAMPLES)/isa_tables); do \
 		echo "== NOREN_ISA=$$isa"; \
 		NOREN_ISA=$$isa $(RELEASE)/constant_time timing || exit 1; \
@@ -170,14 +175,14 @@ fuzz:
 ## fuzz-api: random programs and mistakes on the public API of Python and Rust, against numpy and plain arithmetic, for
 ## FUZZ_API_SECONDS each, one after the other. A finding is shown with the command that runs it again.
 FUZZ_API_SECONDS ?= 300
-fuzz-api: build
+fuzz-api: .package
 	cd python && ../$(BIN)/python -m fuzz_api --seconds $(FUZZ_API_SECONDS)
 	FUZZ_API_SECONDS=$(FUZZ_API_SECONDS) $(CARGO) test --release --package noren --test api_fuzz -- --ignored --nocapture
 
 ## fuzz-files: changed files of every kind, through the tool and through Python, for FUZZ_FILES_SECONDS. A finding is shown
 ## with the command that runs it again.
 FUZZ_FILES_SECONDS ?= 600
-fuzz-files: build
+fuzz-files: .package
 	cd python && ../$(BIN)/python -m fuzz_api --scheme files --seconds $(FUZZ_FILES_SECONDS)
 
 ## licences: the list of what is linked into the tool and the wheel, THIRD-PARTY-LICENSES.txt; `lint` refuses a stale one.
