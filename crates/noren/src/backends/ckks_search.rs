@@ -149,7 +149,7 @@ impl<'a> Search<'a> {
     /// has, if there is one.
     fn of_ring(&self, log_n: u32, levels_left: usize, recording: &Recording) -> Result<Searched> {
         let trial = |parameters: &ckks::Parameters| self.tried(parameters, recording);
-        self.needed(recording.usage.depth, levels_left).in_ring(log_n, self.room, self.most, trial, trial)
+        self.needed(recording.usage.depth, levels_left).in_ring(log_n, self.room, self.most, trial, None)
     }
 
     fn needed(&self, depth: usize, levels_left: usize) -> ckks::Requirements {

@@ -78,7 +78,7 @@ impl ProgramPlan {
                 }
                 checked => checked.and_then(|()| trial(parameters)),
             };
-            match needed.in_ring(log_n, 1.0, most, trial, confirm)? {
+            match needed.in_ring(log_n, 1.0, most, trial, Some(&confirm))? {
                 Ok(parameters) => return Ok(Self { parameters, layout, usage }),
                 Err(found) => closest = smaller(closest, found),
             }

@@ -93,7 +93,7 @@ impl Requirements {
         let trial = |parameters: &Parameters| Ok(Trial::Bounded(self.error(parameters)));
         let mut closest = None;
         for log_n in LOG_N.filter(|log_n| 1 << (log_n - 1) >= self.slots) {
-            match self.in_ring(log_n, self.max_abs, most, trial, trial)? {
+            match self.in_ring(log_n, self.max_abs, most, trial, None)? {
                 Ok(parameters) => return Ok(Ok(parameters)),
                 Err(bound) => closest = smaller(closest, bound),
             }
@@ -147,8 +147,12 @@ impl Requirements {
     }
 }
 
+/// A second trial of parameters that the first finds good enough.
+type Confirm<'a> = dyn Fn(&Parameters) -> Result<Trial> + 'a;
+
 impl Requirements {
-    /// The parameters of the smallest scale in a ring for which `trial` and `confirm` give a bound of at most `most`.
+    /// The parameters of the smallest scale in a ring for which `trial`, and `confirm` if there is one, give a bound of at most
+    /// `most`.
     ///
     /// Depth, levels that are left and security are those that are required, and the first prime holds `room` at least. The
     /// bounds of `trial` are taken to fall with the scale; `confirm`, which may take longer, is asked for few scales.
@@ -162,7 +166,7 @@ impl Requirements {
         mut room: f64,
         most: f64,
         trial: impl Fn(&Parameters) -> Result<Trial>,
-        confirm: impl Fn(&Parameters) -> Result<Trial>,
+        confirm: Option<&Confirm<'_>>,
     ) -> Result<Searched> {
         'rooms: for _ in 0..MOST_GROWTHS {
             let scales = self.scales(log_n, room);
@@ -186,6 +190,7 @@ impl Requirements {
                     _ => low = middle + 1,
                 }
             }
+            let Some(confirm) = confirm else { return Ok(Ok(found)) };
             let mut others = scales[low + 1..].iter();
             loop {
                 let bound = match confirm(&found)? {
