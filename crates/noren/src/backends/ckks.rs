@@ -313,9 +313,12 @@ mod tests {
     use crate::schemes::error::readable;
 
     fn with_input(low: f64, high: f64, build: impl Fn(&mut Graph, usize) -> usize) -> Arc<Graph> {
+        with_array(&[8], Interval::new(low, high), &build)
+    }
+
+    fn with_array(shape: &[usize], range: Interval, build: &dyn Fn(&mut Graph, usize) -> usize) -> Arc<Graph> {
         let mut graph = Graph::default();
-        let range = Interval::new(low, high);
-        let x = Operation::Input { name: "x".into(), shape: vec![8], element: Element::Real, range };
+        let x = Operation::Input { name: "x".into(), shape: shape.into(), element: Element::Real, range };
         let x = graph.push(x, "").expect("an input");
         let output = build(&mut graph, x);
         graph.finish(vec![output]).expect("an output");
@@ -408,13 +411,7 @@ mod tests {
     #[test]
     fn bounds_of_all_requests_are_predicted() {
         let table = |shape: [usize; 2], build: &dyn Fn(&mut Graph, usize) -> usize| {
-            let mut graph = Graph::default();
-            let range = Interval::new(-1.0, 1.0);
-            let x = Operation::Input { name: "x".into(), shape: shape.into(), element: Element::Real, range };
-            let x = graph.push(x, "").expect("an input");
-            let output = build(&mut graph, x);
-            graph.finish(vec![output]).expect("an output");
-            Arc::new(graph)
+            with_array(&shape, Interval::new(-1.0, 1.0), build)
         };
         let push = |graph: &mut Graph, operation| graph.push(operation, "").expect("an operation");
         let matrix = |k: usize| (0..64).map(|at| ((at * at + k * at) % 17) as f64 / 8.0 - 1.0).collect();
