@@ -306,6 +306,7 @@ pub(super) fn decrypted(on: &OnSlots, secret: &SecretKey, outputs: &[Vec<u8>]) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backends::Backends;
     use crate::backends::tests::{plan, run, toy};
     use crate::graph::interval::Interval;
     use crate::graph::operation::{Binary, Element, Function, Operation, Reduction, Unary};
@@ -461,6 +462,22 @@ mod tests {
         let found = run(&plan(&graph, &options), &[[[0.01; 4], [0.9; 4]].concat()]);
         assert!(found.values[0][..4].iter().all(|sign| sign.abs() <= 1.0 + found.bounds[0]), "{:?}", found.values);
         assert!(found.values[0][4..].iter().all(|sign| (sign - 1.0).abs() <= found.bounds[0]), "{:?}", found.values);
+    }
+
+    #[test]
+    fn what_no_polynomial_is_near_enough_to_is_refused_by_its_name() {
+        let graph = with_input(-1e9, 1e9, |graph, x| with_constant(graph, Binary::Maximum, x, 0.0));
+        for scheme in ["ckks", "ckks-bootstrapping"] {
+            let options = Options { precision: Some(0.03), ..toy(scheme) };
+            let refused = Backends::ALL.plans_of(Backends::ALL.named(scheme).expect("a backend"), &graph, &options);
+            let error = refused.expect_err("signs of numbers from 1e-10 on");
+            assert!(matches!(error.downcast_ref(), Some(CompileError::Approximation { .. })), "{scheme}: {error}");
+            let message = error.to_string();
+            assert!(
+                message.contains("maximum") && message.contains("narrow the ranges of inputs"),
+                "{scheme}: {message}"
+            );
+        }
     }
 
     #[test]

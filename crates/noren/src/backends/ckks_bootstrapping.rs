@@ -20,9 +20,11 @@ use crate::backends::backend::{Backend, Bounds, Outcome, Outline, Plan, Record, 
 use crate::backends::ckks::{decrypted, encrypted, read_inputs, secret_kind, secret_of};
 use crate::backends::decisions::{Decisions, Switches};
 use crate::backends::keys::{Part, PartKind, SecretKey, ServerKeys, part};
-use crate::backends::modelled::{HELPS, MARGIN, MARGIN_OF_SLACK, SHARE_OF_APPROXIMATIONS, in_few_digits};
+use crate::backends::modelled::{
+    HELPS, MARGIN, MARGIN_OF_SLACK, SHARE_OF_APPROXIMATIONS, in_few_digits, is_approximation,
+};
 use crate::backends::options::Options;
-use crate::backends::renewals::{Model, Overgrown};
+use crate::backends::renewals::{Model, is_overgrown};
 use crate::backends::slots::{OnSlots, check_slots, evaluates};
 use crate::bootstrapping::{
     self, BootstrapKeyFile, BootstrapKeys, BootstrapPlan, Bootstrapper, BootstrappingEvaluator, Footprint, Mode,
@@ -146,13 +148,12 @@ impl DeepPlan {
             let mut last = f64::INFINITY;
             for round in 0..MOST_ROUNDS {
                 let plan = match Self::with(graph, parameters.clone(), slots, approximations, switches.clone()) {
-                    // No polynomials are so near to what they stand for.
-                    Err(Error::Parameters { .. }) if round > 0 => break,
+                    Err(error) if round > 0 && is_approximation(&error) => break,
                     plan => plan?,
                 };
                 let bound = match plan.predicted() {
                     Ok(bounds) => bounds.beside(precision * MARGIN),
-                    Err(error) if error.downcast_ref() == Some(&Overgrown) => f64::INFINITY,
+                    Err(error) if is_overgrown(&error) => f64::INFINITY,
                     Err(error) => return Err(error),
                 };
                 nearest = nearest.min(bound);

@@ -1,9 +1,9 @@
 //! Parameters of CKKS for a graph: approximations, ring and scale that fit each other.
 
-use noren_rlwe::error::{Error, Result};
+use noren_rlwe::error::Result;
 use noren_rlwe::security::Security;
 
-use crate::backends::modelled::{HELPS, MARGIN, SHARE_OF_APPROXIMATIONS, predicted};
+use crate::backends::modelled::{HELPS, MARGIN, SHARE_OF_APPROXIMATIONS, is_approximation, predicted};
 use crate::backends::options::Options;
 use crate::graph::dag::Graph;
 use crate::lowering::error::CompileError;
@@ -105,10 +105,11 @@ impl<'a> Search<'a> {
         let log_n = (slots.ilog2() + 1).max(*LOG_N.start());
         let (room, mut refused) = (self.room, self.refused(0));
         let (mut rounds, mut idle, mut growths, mut last) = (0, 0, 0, f64::INFINITY);
+        // The smallest bound, with the error of approximations and the levels that it was found with.
+        let mut nearest = (f64::INFINITY, self.approximations.error, 0);
         while rounds < MOST_ROUNDS && idle < MOST_IDLE && growths < MOST_GROWTHS {
             let recording = match self.recording(slots) {
-                // No polynomials are so near to what they stand for.
-                Err(Error::Parameters { .. }) if rounds + growths > 0 => break,
+                Err(error) if rounds + growths > 0 && is_approximation(&error) => break,
                 recording => recording?,
             };
             refused.levels = recording.usage.depth;
@@ -124,6 +125,9 @@ impl<'a> Search<'a> {
                 Trial::Bounded(bound) if bound <= self.most * APPROXIMATED => return Ok(Ok(refused.levels)),
                 Trial::Bounded(bound) => {
                     refused.heard(Some(bound));
+                    if bound < nearest.0 {
+                        nearest = (bound, self.approximations.error, refused.levels);
+                    }
                     self.approximations.error /= (bound / (self.most * APPROXIMATED)).clamp(1.5, MOST_FINER);
                     idle = if bound > last * HELPS { idle + 1 } else { 0 };
                     last = bound;
@@ -142,7 +146,9 @@ impl<'a> Search<'a> {
             }
         }
         // Noise alone may be what is left of the error, and may fit.
-        if refused.nearest.is_some_and(|bound| bound <= self.most) { Ok(Ok(refused.levels)) } else { Ok(Err(refused)) }
+        let (bound, error, levels) = nearest;
+        self.approximations.error = error;
+        Ok(if bound <= self.most { Ok(levels) } else { Err(refused) })
     }
 
     /// The parameters of the smallest scale in a ring whose bounds are within the precision, or the bound that the largest scale

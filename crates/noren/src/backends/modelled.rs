@@ -1,9 +1,10 @@
 //! Runs of a graph on the model of noise of CKKS, and the part of the precision that each kind of error may have.
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 
 use crate::backends::backend::Bounds;
 use crate::graph::dag::Graph;
+use crate::lowering::error::CompileError;
 use crate::lowering::kept::Maps;
 use crate::lowering::layout::Layout;
 use crate::lowering::nodes::{Approximations, Lowering, Source};
@@ -24,6 +25,11 @@ pub(super) const MARGIN: f64 = 0.9;
 
 /// The part of the slack of signs that predicted errors may fill: bounds of bootstraps differ from them by a third and more.
 pub(super) const MARGIN_OF_SLACK: f64 = 0.5;
+
+/// Whether a graph was refused because no polynomials are near enough to what they stand for.
+pub(super) fn is_approximation(error: &Error) -> bool {
+    matches!(error.downcast_ref(), Some(CompileError::Approximation { .. }))
+}
 
 /// Runs a graph on a model, without values; with matrices that other runs made, if there are some.
 pub(super) fn predicted(

@@ -8,6 +8,7 @@ use crate::bootstrapping::{self, BootstrapPlan, MAX_MAGNITUDE, Mode};
 use crate::circuits::renewing::{Renewable, Renewal};
 use crate::lowering::nodes::Source;
 use crate::lowering::recording::Renewed;
+use crate::schemes::ckks::CkksError;
 use crate::schemes::ckks::model::{ModelVector, NoiseModel};
 use crate::schemes::slots::SlotEvaluator;
 
@@ -23,6 +24,12 @@ const BOUND_BITS: f64 = 3.0;
 pub(super) struct Overgrown;
 
 impl SchemeError for Overgrown {}
+
+/// Whether intermediate results, or constants of their size, are too large for a bootstrap or for their modulus, as they may be
+/// where errors of approximations are too large for what follows.
+pub(super) fn is_overgrown(error: &Error) -> bool {
+    error.downcast_ref() == Some(&Overgrown) || matches!(error.downcast_ref(), Some(CkksError::Overflow { .. }))
+}
 
 /// The noise of CKKS with bootstraps.
 pub(super) struct Model {

@@ -37,6 +37,20 @@ pub enum CompileError {
         /// The slots that a ciphertext must have.
         slots: usize,
     },
+    /// An operation that no polynomial is near enough to, on the range of its operands.
+    #[error(
+        "{}no polynomial is near enough to {operation} on the range of its operands ({reason}): narrow the ranges of inputs, or \
+         compile for a larger precision=",
+        prefix(place)
+    )]
+    Approximation {
+        /// Where the function asks for it.
+        place: String,
+        /// The operation.
+        operation: String,
+        /// The error that polynomials have, and the one that was needed.
+        reason: String,
+    },
     /// A precision that the function does not reach.
     #[error(
         "precision {} was asked for, the nearest that is possible is {}: {reason}", readable(*wanted), readable(*nearest)

@@ -126,7 +126,8 @@ impl<E: Shared> Lowering<'_, E> {
             let (place, operation) = (node.place.clone(), node.operation.name());
             GraphError::Range { place, operation, low: x.bounds.low, high: x.bounds.high, needed: needed.to_owned() }
         })?;
-        let approximation = Approximation::with_error(|t| function.of(t), proper(x.bounds), error)?;
+        let found = Approximation::with_error(|t| function.of(t), proper(x.bounds), error);
+        let approximation = self.near_enough(at, found)?;
         self.approximated(x, &approximation, range)
     }
 

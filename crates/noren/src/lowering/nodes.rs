@@ -480,4 +480,19 @@ impl<'a, E: Shared> Lowering<'a, E> {
     pub(super) fn refusal(&self, at: usize, needed: &str) -> Error {
         CompileError::unsupported(self.graph, at, needed).into()
     }
+
+    /// Polynomials that stand for a node.
+    ///
+    /// # Errors
+    /// [`CompileError::Approximation`] if none are near enough.
+    pub(super) fn near_enough<T>(&self, at: usize, polynomials: Result<T>) -> Result<T> {
+        polynomials.map_err(|error| match error {
+            Error::Parameters { .. } => {
+                let node = self.graph.node(at);
+                let (place, operation) = (node.place.clone(), node.operation.name());
+                CompileError::Approximation { place, operation, reason: error.to_string() }.into()
+            }
+            error => error,
+        })
+    }
 }

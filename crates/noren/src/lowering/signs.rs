@@ -174,11 +174,13 @@ impl Signs {
             }
             chains.push(best);
         }
-        let needed = nearest.map_or_else(
-            || format!("with numbers of more than {from:.1e} of the largest, for double precision"),
-            |nearest| format!("at least {:.1e}, which {MOST_LEVELS} levels reach", 1.0 - nearest),
-        );
-        Err(Error::parameter("error of signs", error, needed))
+        Err(nearest.map_or_else(
+            || Error::parameter("smallest of the numbers with signs", from, "larger, for double precision"),
+            |nearest| {
+                let needed = format!("at least {:.1e}, which {MOST_LEVELS} levels reach", 1.0 - nearest);
+                Error::parameter("error of signs", error, needed)
+            },
+        ))
     }
 
     /// By how much more than 1 numbers may be that signs are multiplied with: their errors.
