@@ -229,6 +229,14 @@ class Fitted:
         """The steps before the estimator."""
         return list(getattr(self.best, "steps", [])[:-1])
 
+    @property
+    def used(self) -> int:
+        """How many columns of rows are looked at, the first ones: a ColumnTransformer may drop the others."""
+        for _, step in self.steps:
+            if getattr(step, "remainder", None) == "drop":
+                return 2
+        return int(np.shape(dense(self.examples))[1])
+
     def before(self, rows: Any) -> Any:
         """Return rows after the steps before the estimator."""
         found = self.best[:-1].transform(rows) if self.steps else rows

@@ -36,6 +36,7 @@ LIMITS = (
     "without support vectors",
     "a variance of 0",
     "outputs for",
+    "rounded to double precision",
 )
 GENERALISED = ("PoissonRegressor", "GammaRegressor", "TweedieRegressor", "IsolationForest", "Booster")
 """Their score is not that of squares."""
@@ -268,7 +269,7 @@ def compare_with_the_model(w: World, rng: Rng) -> Call:
 def ask_of_unfit_rows(w: World, rng: Rng) -> Call:
     """Rows that are none are refused by noren, whatever a library makes of them."""
     rows = w.numbers[rng.integers(0, len(w.numbers), 3)].astype(float)
-    at = int(rng.integers(rows.shape[1]))
+    at = int(rng.integers(w.fitted.used))
     is_imputed = any(type(step).__name__ in ("SimpleImputer", "OneHotEncoder") for _, step in w.fitted.steps)
     words = str(
         one_of(rng, "a number that is none", "more features", "no rows", "a row alone", "texts", "too many rows")

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+UNIT = 2.0**-53
+"""The largest relative error of a rounding."""
+
 
 @dataclass(frozen=True)
 class Affine:
@@ -16,6 +19,8 @@ class Affine:
     scale: NDArray[Any]
     """The diagonal, or the matrix."""
     offset: NDArray[Any]
+    rounding: NDArray[Any] | float = 0.0
+    """How far each image of rows within [-1, 1] may be off because scale and offset were rounded."""
 
     @staticmethod
     def identity(features: int) -> Affine:
@@ -32,13 +37,26 @@ class Affine:
 
     def moved(self, by: Any) -> Affine:
         """Return the map with a shift behind it."""
-        return Affine(self.scale, self.offset + np.asarray(by))
+        offset = self.offset + np.asarray(by, dtype=float)
+        return Affine(self.scale, offset, self.rounding + UNIT * np.abs(offset))
 
     def scaled(self, by: Any) -> Affine:
         """Return the map with a factor for each image behind it."""
-        return Affine(self.scale * np.asarray(by), self.offset * np.asarray(by))
+        by = np.asarray(by, dtype=float)
+        scale, offset = self.scale * by, self.offset * by
+        return Affine(scale, offset, self.rounding * np.abs(by) + UNIT * (_reach(scale) + np.abs(offset)))
 
     def then(self, matrix: NDArray[Any], offset: Any) -> Affine:
         """Return the map with a product with a matrix, and a shift, behind it."""
+        matrix = np.asarray(matrix, dtype=float)
         product = self.scale @ matrix if self.scale.ndim == 2 else self.scale[:, np.newaxis] * matrix
-        return Affine(product, self.offset @ matrix + np.asarray(offset))
+        moved = self.offset @ matrix + np.asarray(offset, dtype=float)
+        # Sums of n products are off by n roundings of their terms at most.
+        terms = _reach(self.scale) + np.abs(self.offset)
+        rounding = (self.rounding + (len(matrix) + 1) * UNIT * terms) @ np.abs(matrix) + UNIT * np.abs(moved)
+        return Affine(product, moved, rounding)
+
+
+def _reach(scale: NDArray[Any]) -> NDArray[Any]:
+    """Return the largest images of rows within [-1, 1]."""
+    return np.asarray(np.abs(scale).sum(axis=0) if scale.ndim == 2 else np.abs(scale))

@@ -58,6 +58,8 @@ class Lowered:
     """Refuses rows, as the estimator takes them, on which its answers are not those for their numbers."""
     dead_zone: float | None = None
     """The distance within which comparisons of scores may go either way, where there are some."""
+    rounding: float = 0.0
+    """How far scores of rows within [-1, 1] may be off because what is folded into weights was rounded."""
 
 
 def lower(estimator: Any, before: Affine, vote: Vote = "owner") -> Lowered:
@@ -101,31 +103,32 @@ def _lowering(estimator: Any) -> Callable[[Any, Affine], Lowered] | None:
     return next(iter(known), _transformer if is_selection else None)
 
 
-def _linear(matrix: Any, offset: Any, before: Affine) -> Callable[[Any], Any]:
-    return before.then(np.atleast_2d(dense(matrix)).T, offset).of
+def _affine(image: Affine, answers: Answers) -> Lowered:
+    return Lowered(image.of, answers, rounding=float(np.max(image.rounding)))
+
+
+def _linear(matrix: Any, offset: Any, before: Affine, answers: Answers) -> Lowered:
+    return _affine(before.then(np.atleast_2d(dense(matrix)).T, offset), answers)
 
 
 def _linear_regressor(model: Any, before: Affine) -> Lowered:
-    answers = regressor(flat if np.ndim(model.coef_) == 1 else np.asarray)
-    return Lowered(_linear(model.coef_, model.intercept_, before), answers)
+    return _linear(model.coef_, model.intercept_, before, regressor(flat if np.ndim(model.coef_) == 1 else np.asarray))
 
 
 def _generalised_linear(model: Any, before: Affine) -> Lowered:
     link = model._base_loss.link.inverse
-    return Lowered(
-        _linear(model.coef_, model.intercept_, before), regressor(lambda scores: np.asarray(link(flat(scores))))
-    )
+    return _linear(model.coef_, model.intercept_, before, regressor(lambda scores: np.asarray(link(flat(scores)))))
 
 
 def _linear_classifier(model: Any, before: Affine) -> Lowered:
-    return Lowered(_linear(model.coef_, model.intercept_, before), classifier(model.classes_))
+    return _linear(model.coef_, model.intercept_, before, classifier(model.classes_))
 
 
 def _logistic(model: Any, before: Affine) -> Lowered:
-    scores = _linear(model.coef_, model.intercept_, before)
     # Probabilities of one class against all others are no softmax.
     is_joint = len(model.classes_) == 2 or getattr(model, "multi_class", "auto") != "ovr"
-    return Lowered(scores, classifier(model.classes_, probabilities if is_joint else None))
+    answers = classifier(model.classes_, probabilities if is_joint else None)
+    return _linear(model.coef_, model.intercept_, before, answers)
 
 
 def _stochastic(model: Any, before: Affine) -> Lowered:
@@ -170,8 +173,8 @@ def _kernel(model: Any, before: Affine) -> Callable[[Any], Any]:
 
 def _support_vectors(model: Any, before: Affine, weights: Array, offset: Array, answers: Answers) -> Lowered:
     if model.kernel == "linear":
-        combined = weights.T @ dense(model.support_vectors_)
-        return Lowered(_linear(combined, offset, before), answers)
+        products = before.then(dense(model.support_vectors_).T, 0.0)
+        return _affine(products.then(weights, offset), answers)
     kernel = _kernel(model, before)
     return Lowered(lambda x: kernel(x) @ weights + offset, answers, deep=True)
 
@@ -349,7 +352,7 @@ def _likelihoods(classes: Array) -> Answers:
 
 
 def _multinomial(model: Any, before: Affine) -> Lowered:
-    return Lowered(_linear(model.feature_log_prob_, model.class_log_prior_, before), _likelihoods(model.classes_))
+    return _linear(model.feature_log_prob_, model.class_log_prior_, before, _likelihoods(model.classes_))
 
 
 _ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
@@ -395,7 +398,7 @@ def _transformer(model: Any, before: Affine) -> Lowered:
     image = transformed(model, before)
     if image is None:
         raise EncodingError(f"{type(model).__name__} as it is fitted is no linear map of its features")
-    return Lowered(image.of, {"transform": np.asarray})
+    return _affine(image, {"transform": np.asarray})
 
 
 def _forest(model: Any, before: Affine) -> Lowered:
@@ -425,10 +428,8 @@ def transformed(step: Any, before: Affine) -> Affine | None:
         spread = np.sqrt(step.explained_variance_)
         if step.whiten and not spread.min() > LEAST * spread.max():
             return None
-        matrix = np.asarray(step.components_).T
-        offset = -np.asarray(step.mean_) @ matrix
-        scale = 1 / spread if step.whiten else np.ones(matrix.shape[1])
-        return before.then(matrix * scale, offset * scale)
+        components = before.moved(-np.asarray(step.mean_, dtype=float)).then(np.asarray(step.components_).T, 0.0)
+        return components.scaled(1 / spread) if step.whiten else components
     if name == "TruncatedSVD":
         return before.then(np.asarray(step.components_).T, 0.0)
     if hasattr(step, "get_support"):

@@ -48,6 +48,8 @@ Array = NDArray[Any]
 
 MARGIN, CALIBRATE = 2.0, 0.5
 """The defaults of `compile`: a wide range of features costs a bit or two, and long tails are common."""
+ROUNDED = 2.0**-4
+"""The part of an error that roundings of weights may take."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,7 @@ def compile(
         scores = np.abs(np.asarray(lowered.scores(encoded), dtype=float))
         relative = lowered.precision if precision is None else precision
         options["precision"] = relative * max(float(scores.max()), 2.0**-40)
+        _check_rounding(lowered.rounding, options["precision"])
         options["dead_zone"] = lowered.dead_zone
         inputs = Input((rows, width), -1.0, 1.0, dtype=float)
         if lowered.deep:
@@ -399,15 +402,23 @@ class Encoding:
         return lambda scores: answers[method](np.asarray(scores).reshape(len(scores), -1))
 
 
+def _check_rounding(rounding: float, precision: float) -> None:
+    """Refuse weights that cancel out to less than their roundings: the library's own numbers are arbitrary then."""
+    if rounding > ROUNDED * precision:
+        raise EncodingError(
+            f"scores are off by up to {rounding:.2g} because weights are rounded to double precision, for an error of "
+            f"{precision:.2g}: steps of the model cancel each other out, or its fit has not converged; leave out "
+            "components without spread, scale features before the fit, or give a larger precision"
+        )
+
+
 def _agreement(model: Any, compiled: Compiled, encoding: Encoding, X: Any) -> Agreement:
     """Compare the answers of a model with those of what was compiled, on as many examples as a request has."""
     method = next(iter(encoding.lowered.answers))
     chunk, count = next(encoding.chunks(X))
     scores = np.asarray(compiled.simulate(chunk))
-    if hasattr(X, "iloc"):
-        examples = X.iloc[:count]
-    else:
-        examples = X.tocsr()[:count] if hasattr(X, "tocsr") else np.asarray(X)[:count]
+    # Lists stay lists: a pipeline that was fitted on them may refuse arrays.
+    examples = X.iloc[:count] if hasattr(X, "iloc") else X.tocsr()[:count] if hasattr(X, "tocsr") else X[:count]
     # The Booster of XGBoost predicts arrays by another name.
     clear = getattr(model, "inplace_predict", getattr(model, method))
     near, largest = np.ones(count, dtype=bool), float("nan")

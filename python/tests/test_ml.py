@@ -213,6 +213,31 @@ def test_components_that_are_rounding_errors_are_whitened_by_the_owner() -> None
         compiled(clear[:1], rows)
 
 
+def test_weights_that_cancel_out_to_their_roundings_are_refused() -> None:
+    X, y = DIABETES
+    rows = np.hstack([X[:, :3], X[:, :1]])
+    clear = make_pipeline(PCA(), MaxAbsScaler()).fit(rows)
+    # The last component has no spread: what a scaler makes as large as others is rounding errors.
+    clear[1].scale_[-1] = 2.0**-60
+    with pytest.raises(noren.EncodingError, match=r"off by up to .* rounded to double precision.* without spread"):
+        compiled(clear, rows)
+    machine = SVC(kernel="linear").fit(X, y > np.median(y))
+    assert compiled(machine, X).agreement.equal == 1.0
+    machine.support_vectors_ = np.vstack([machine.support_vectors_, X[:1], X[:1]])
+    machine.dual_coef_ = np.hstack([machine.dual_coef_, [[1e15, -1e15]]])
+    with pytest.raises(noren.EncodingError, match="rounded to double precision"):
+        compiled(machine, X)
+
+
+def test_models_that_were_fitted_on_lists_are_compared_on_lists() -> None:
+    rows = [[float(k % 3), float(k)] for k in range(30)]
+    columns = ColumnTransformer([("scaled", StandardScaler(), [1]), ("given", "passthrough", [0])])
+    clear = make_pipeline(columns, OneHotEncoder(max_categories=3, sparse_output=False), StandardScaler()).fit(rows)
+    with pytest.raises(TypeError):
+        clear.transform(np.array(rows))
+    assert np.abs(compiled(clear, rows).transform(rows) - clear.transform(rows)).max() < 1e-2
+
+
 SPARSE = {
     "kernel": SVC(kernel="poly", degree=2),
     "linear kernel": SVC(kernel="linear"),
