@@ -369,9 +369,8 @@ impl<T: Scalar> LinearMap<T> {
         let longest = self.diagonals.values().map(Vec::len).max().unwrap_or(0);
         let result = self.repetition.map_or(longest, |repetition| repetition.result / self.spread);
         let mut rows = vec![[0.0; 2]; result];
-        for diagonal in self.diagonals.values() {
-            for (at, entry) in diagonal.iter().map(|entry| entry.to_f64()).enumerate() {
-                let [negative, positive] = &mut rows[at % result];
+        for block in self.diagonals.values().flat_map(|diagonal| diagonal.chunks(result)) {
+            for ([negative, positive], entry) in rows.iter_mut().zip(block.iter().map(|entry| entry.to_f64())) {
                 *negative += entry.min(0.0);
                 *positive += entry.max(0.0);
             }
