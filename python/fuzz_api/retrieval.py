@@ -311,9 +311,7 @@ def make_what_is_no_table(w: World, rng: Rng) -> Call:
             REFUSE,
             keep=False,
         )
-    wrong = one_of(
-        rng, [], {}, [b""], {"a": ""}, {"a": 1}, {"a": b"", b"a": b""}, [1], [None], {None: b""}, [[b"a"]], {"a": None}
-    )
+    wrong = one_of(rng, [], {}, [b""], {"a": 1}, {"a": b"", b"a": b""}, [1], [None], {None: b""}, [[b"a"]], {"a": None})
     return Call(f"retrieval.Database({wrong})", lambda: retrieval.Database(wrong, security=None), REFUSE, keep=False)
 
 
