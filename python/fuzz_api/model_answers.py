@@ -247,18 +247,18 @@ class Truth:
 
 def widened(model: Any) -> Any:
     """Return a copy whose fitted numbers have double precision."""
-    found = copy.deepcopy(model)
-    pending = [found]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, list | tuple):
-            pending.extend(part)
-        elif hasattr(part, "get_params"):
-            for name, value in list(vars(part).items()):
-                if isinstance(value, np.ndarray) and value.dtype == np.float32:
-                    setattr(part, name, value.astype(float))
-                pending.append(value)
-    return found
+
+    def wide(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return value.astype(float) if value.dtype == np.float32 else value
+        if type(value) in (list, tuple):
+            return type(value)(map(wide, value))
+        if hasattr(value, "get_params"):
+            for name, own in list(vars(value).items()):
+                vars(value)[name] = wide(own)
+        return value
+
+    return wide(copy.deepcopy(model))
 
 
 def perceptrons(last: Any, rows: Any) -> Array:

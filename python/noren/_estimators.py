@@ -329,8 +329,8 @@ def _nearest_regressor(model: Any, before: Affine) -> Lowered:
 
 def _gaussian(model: Any, before: Affine) -> Lowered:
     # Of rows of float32 they have seven digits, and the squares below take more.
-    before, means = _centred(before, np.asarray(model.theta_, dtype=float))
-    variances = np.asarray(model.var_, dtype=float)
+    before, means = _centred(before, _doubles(model.theta_))
+    variances = _doubles(model.var_)
     if not variances.all():
         raise EncodingError("GaussianNB with a variance of 0 has no densities: leave out features that are constant")
     squares, linear = -0.5 / variances.T, (means / variances).T
@@ -412,6 +412,11 @@ def _forest(model: Any, before: Affine) -> Lowered:
     return Lowered(trees.scores, trees.answers, prepare=prepare, high=trees.high, accepts=trees.accepts)
 
 
+def _doubles(numbers: Any) -> Array:
+    """Return what was fitted on rows of float32, before anything is computed of it."""
+    return np.asarray(numbers, dtype=float)
+
+
 def transformed(step: Any, before: Affine) -> Affine | None:
     """Return the image of rows under a transformer that is a linear map and a shift; None for other transformers."""
     name = type(step).__name__
@@ -419,16 +424,16 @@ def transformed(step: Any, before: Affine) -> Affine | None:
         # Means are kept too where they are not taken off.
         middle = step.center_ if name == "RobustScaler" else step.mean_ if step.with_mean else None
         scale = 1.0 if step.scale_ is None else step.scale_
-        return before.moved(0.0 if middle is None else -np.asarray(middle)).scaled(1 / np.asarray(scale))
+        return before.moved(0.0 if middle is None else -np.asarray(middle)).scaled(1 / _doubles(scale))
     if name == "MinMaxScaler" and not step.clip:
         return before.scaled(step.scale_).moved(step.min_)
     if name == "MaxAbsScaler" and not getattr(step, "clip", False):
-        return before.scaled(1 / np.asarray(step.scale_))
+        return before.scaled(1 / _doubles(step.scale_))
     if name in ("PCA", "IncrementalPCA"):
-        spread = np.sqrt(step.explained_variance_)
+        spread = np.sqrt(_doubles(step.explained_variance_))
         if step.whiten and not spread.min() > LEAST * spread.max():
             return None
-        components = before.moved(-np.asarray(step.mean_, dtype=float)).then(np.asarray(step.components_).T, 0.0)
+        components = before.moved(-_doubles(step.mean_)).then(np.asarray(step.components_).T, 0.0)
         return components.scaled(1 / spread) if step.whiten else components
     if name == "TruncatedSVD":
         return before.then(np.asarray(step.components_).T, 0.0)

@@ -229,6 +229,17 @@ def test_weights_that_cancel_out_to_their_roundings_are_refused() -> None:
         compiled(machine, X)
 
 
+def test_models_of_float32_are_computed_as_if_of_doubles() -> None:
+    X, y = IRIS
+    rows = (X + 1e4).astype(np.float32)
+    clear = make_pipeline(MaxAbsScaler(), LinearRegression()).fit(rows, y)
+    last = clear[-1]
+    assert clear[0].scale_.dtype == last.coef_.dtype == np.float32
+    expected = rows.astype(float) / clear[0].scale_.astype(float) @ last.coef_.astype(float) + float(last.intercept_)
+    found = compiled(clear, rows, precision=2.0**-20).predict(rows)
+    assert np.abs(found - expected).max() < 2.0**-20 * np.abs(expected).max()
+
+
 def test_models_that_were_fitted_on_lists_are_compared_on_lists() -> None:
     rows = [[float(k % 3), float(k)] for k in range(30)]
     columns = ColumnTransformer([("scaled", StandardScaler(), [1]), ("given", "passthrough", [0])])
