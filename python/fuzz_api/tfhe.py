@@ -204,6 +204,18 @@ def where(w: World, rng: Rng, x: Item, y: Item) -> Call:
     return Call("ev.where(condition, x, y)", lambda: w.ev.where(condition, x.value, y.value), truth)
 
 
+def type_of_sums(dtype: Any, count: int) -> Any:
+    """Return the narrowest type of its sign that holds all sums of so many; 64 bits where none does."""
+    if dtype == np.bool_:
+        return np.min_scalar_type(count)
+    limits = np.iinfo(dtype)
+    for bits in (8, 16, 32):
+        wide = np.iinfo(f"{limits.kind}{bits // 8}")
+        if bits >= limits.bits and wide.min <= count * int(limits.min) and count * int(limits.max) <= wide.max:
+            return wide.dtype
+    return np.dtype(f"{limits.kind}8")
+
+
 def reduction(w: World, rng: Rng, x: Item) -> Call | None:
     name = one_of(rng, "sum", "min", "max", "argmax")
     axis = one_of(rng, None, *range(-x.truth.ndim, x.truth.ndim))
@@ -212,10 +224,8 @@ def reduction(w: World, rng: Rng, x: Item) -> Call | None:
         return None
     count = x.truth.size if axis is None else x.truth.shape[axis]
     with np.errstate(all="ignore"):
-        if name == "sum" and boolean:
-            return None
         if name == "sum":
-            truth = x.truth.sum(axis, dtype=x.truth.dtype)
+            truth = x.truth.sum(axis, dtype=type_of_sums(x.truth.dtype, count))
         elif name == "argmax":
             truth = x.truth.argmax(axis).astype(np.min_scalar_type(count - 1) if count else np.uint8)
         else:
