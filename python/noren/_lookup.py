@@ -161,8 +161,8 @@ def _load(path: str | os.PathLike[str]) -> NDArray[Any]:
     except (OSError, MemoryError):
         raise
     except Exception as error:
-        # numpy reads the header as a Python expression, and raises whatever its tokenizer and parser do.
-        raise EncodingError(f"{os.fspath(path)} is a damaged .npy file, save the table again: {error}") from error
+        # numpy reads the header as a Python expression, and raises whatever its parser does, in its words.
+        raise EncodingError(f"{os.fspath(path)} is a .npy file with a damaged header: save the table again") from error
     return table
 
 
