@@ -323,15 +323,24 @@ impl Schema {
     /// [`TableError::Column`] for numbers and texts, and for numbers of other steps.
     pub(super) fn with_common_values(&self, pairs: &[[usize; 2]]) -> Result<Self> {
         let mut schema = self.clone();
-        // As often as there are pairs, as a pair may share a column with others.
-        for &[first, second] in pairs.iter().cycle().take(pairs.len() * pairs.len()) {
-            let [a, b] = [first, second].map(|at| &schema.columns[at]);
-            let common = a.values.common(&b.values).ok_or_else(|| TableError::Column {
-                column: a.name.clone(),
-                found: format!("a comparison with {:?}", b.name),
-                needed: "two columns of whole numbers, of texts, or of the same steps".to_owned(),
+        // For each column the one whose values it has: those of a pair have the same, and so have those of pairs that share a column.
+        let mut of: Vec<usize> = (0..schema.columns.len()).collect();
+        for pair in pairs {
+            let [first, second] = pair.map(|at| of[at]);
+            if first == second {
+                continue;
+            }
+            let common = schema.columns[first].values.common(&schema.columns[second].values);
+            schema.columns[first].values = common.ok_or_else(|| {
+                let [column, other] = pair.map(|at| self.columns[at].name.clone());
+                let found = format!("a comparison with {other:?}");
+                let needed = "two columns of whole numbers, of texts, or of the same steps".to_owned();
+                TableError::Column { column, found, needed }
             })?;
-            [first, second].into_iter().for_each(|at| schema.columns[at].values = common.clone());
+            of.iter_mut().filter(|at| **at == second).for_each(|at| *at = first);
+        }
+        for (at, of) in of.into_iter().enumerate() {
+            schema.columns[at].values = schema.columns[of].values.clone();
         }
         schema.check()?;
         Ok(schema)

@@ -259,6 +259,33 @@ fn encrypted_questions_are_answered_exactly() {
 }
 
 #[test]
+fn a_column_may_be_compared_with_several() {
+    let texts = |of: [&str; 4]| Cells::Texts(of.map(String::from).to_vec());
+    let columns = [
+        ("a", texts(["p", "q", "p", "q"])),
+        ("g", texts(["r", "r", "s", "s"])),
+        ("x", texts(["r", "t", "r", "t"])),
+        ("y", texts(["t", "q", "s", "t"])),
+    ];
+    let table = BTreeMap::from(columns.map(|(name, cells)| (name.to_owned(), cells)));
+    let schema = Schema::of(&table, 4, &BTreeMap::new()).expect("a schema");
+    let options = Options { security: Security::None, ..Options::default() };
+    for (text, expected) in [
+        ("a = x and g = x", 0),
+        ("g = x and a = x", 0),
+        ("a = x or g <> x", 3),
+        ("a <> x and g = x", 1),
+        ("a = y or g = y or x = y", 3),
+        ("a = x or g = x or a = y", 2),
+    ] {
+        let query = Query::compile(&schema, &format!("count(*) where {text}"), &options).expect(text);
+        let inputs = query.inputs(&table).expect("inputs");
+        let outcome = query.program().simulate(&inputs, &Seed::from_bytes([1; 32])).expect("results");
+        assert_eq!(query.answer(&outcome).expect("an answer").rows, [[Cell::Whole(expected)]], "{text}");
+    }
+}
+
+#[test]
 fn results_that_no_table_gives_are_refused() {
     let options = Options { security: Security::None, ..Options::default() };
     let query = Query::compile(&schema(100), "sum(age), median(age) where smokes", &options).expect("a query");
