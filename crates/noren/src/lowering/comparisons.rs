@@ -73,7 +73,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
         } else {
             let size = unit(difference.bounds);
             let (zone, error) = ((zone / size).min(0.5), 2.0 * self.approximations.error);
-            let signs = self.near_enough(at, Signs::known(Some(zone), error))?;
+            let signs = Signs::known(Some(zone), error)?;
             self.side_by_side(count, |part| {
                 let step = self.sign_of(&difference.parts[part], size, Signs::slack(zone), &signs, true)?;
                 Ok(self.ev.with_errors(step, &[], signs.error() / 2.0))
@@ -147,7 +147,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
         } else {
             let size = unit(x.bounds);
             let zone = (zone / size).min(0.5);
-            let signs = self.near_enough(at, Signs::known(Some(zone), self.approximations.error))?;
+            let signs = Signs::known(Some(zone), self.approximations.error)?;
             self.side_by_side(x.parts.len(), |part| {
                 let sign = self.sign_of(&x.parts[part], size, Signs::slack(zone), &signs, false)?;
                 Ok(self.ev.with_errors(sign, &[], signs.error()))
@@ -170,7 +170,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
             self.side_by_side(x.parts.len(), |part| self.magnitude_decided(decider, &x.parts[part]))?
         } else {
             let size = unit(x.bounds);
-            let signs = self.near_enough(at, Signs::known(None, self.approximations.error / size))?;
+            let signs = Signs::known(None, self.approximations.error / size)?;
             self.side_by_side(x.parts.len(), |part| {
                 let x = &x.parts[part];
                 let (sign, error) = self.sign_of_factor(x, size, &signs, false)?;
@@ -228,8 +228,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
             return Ok(Excesses::Decided(decider));
         }
         let size = unit(bounds);
-        let signs = self.near_enough(at, Signs::known(None, 2.0 * self.approximations.error / size))?;
-        Ok(Excesses::Approximate(size, signs))
+        Ok(Excesses::Approximate(size, Signs::known(None, 2.0 * self.approximations.error / size)?))
     }
 
     /// `x [x > 0]`. Numbers in the dead zone of a decision may become 0 or stay, which the error bound counts.

@@ -1,6 +1,6 @@
 //! Errors of compiled functions.
 
-use noren_rlwe::error::SchemeError;
+use noren_rlwe::error::{Error, SchemeError};
 
 use crate::graph::dag::Graph;
 use crate::graph::error::prefix;
@@ -151,5 +151,22 @@ impl CompileError {
     pub(crate) fn unsupported(graph: &Graph, node: usize, needed: &str) -> Self {
         let (place, operation) = (graph.node(node).place.clone(), graph.node(node).operation.name());
         Self::Unsupported { node, place, operation, scheme: "this scheme", needed: needed.to_owned() }
+    }
+}
+
+/// Polynomials that are not near enough to what they stand for; [`CompileError::Approximation`] once it is known for which node.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("no polynomial is near enough: {0}")]
+pub(super) struct NotNear(pub(super) String);
+
+impl SchemeError for NotNear {}
+
+impl NotNear {
+    /// A refused error or interval of polynomials; other errors stay.
+    pub(super) fn of(error: Error) -> Error {
+        match error {
+            Error::Parameters { .. } => Self(error.to_string()).into(),
+            error => error,
+        }
     }
 }

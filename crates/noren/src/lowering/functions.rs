@@ -14,6 +14,7 @@ use crate::graph::inference::{polynomial_range, rounding};
 use crate::graph::interval::Interval;
 use crate::graph::operation::{Element, Function};
 use crate::graph::shape::size;
+use crate::lowering::error::NotNear;
 use crate::lowering::nodes::{Lowering, Shared};
 use crate::lowering::number::Number;
 use crate::lowering::value::{Value, in_parts};
@@ -127,7 +128,7 @@ impl<E: Shared> Lowering<'_, E> {
             GraphError::Range { place, operation, low: x.bounds.low, high: x.bounds.high, needed: needed.to_owned() }
         })?;
         let found = Approximation::with_error(|t| function.of(t), proper(x.bounds), error);
-        let approximation = self.near_enough(at, found)?;
+        let approximation = found.map_err(NotNear::of)?;
         self.approximated(x, &approximation, range)
     }
 

@@ -11,7 +11,7 @@ use crate::graph::interval::Interval;
 use crate::graph::operation::{Binary, Element, Operation, Reduction, Unary};
 use crate::graph::shape::size;
 use crate::lowering::decisions::Decide;
-use crate::lowering::error::CompileError;
+use crate::lowering::error::{CompileError, NotNear};
 use crate::lowering::kept::{KeptBy, Maps, Place};
 use crate::lowering::layout::{Fill, Layout};
 use crate::lowering::number::Number;
@@ -145,7 +145,7 @@ impl<'a, E: Shared> Lowering<'a, E> {
         self.graph.outputs().iter().for_each(|&output| left[output] += 1);
         let mut results: Vec<Option<Operand<E::Ciphertext>>> = vec![None; self.graph.nodes().len()];
         for at in (0..results.len()).filter(|&at| needed[at]) {
-            let result = self.node(at, &results)?;
+            let result = self.node(at, &results).map_err(|error| self.refused(at, error))?;
             let result = self.narrowed(at, result);
             if let Operand::Value(value) = &result {
                 self.check_value(at, value)?;
@@ -481,18 +481,11 @@ impl<'a, E: Shared> Lowering<'a, E> {
         CompileError::unsupported(self.graph, at, needed).into()
     }
 
-    /// Polynomials that stand for a node.
-    ///
-    /// # Errors
-    /// [`CompileError::Approximation`] if none are near enough.
-    pub(super) fn near_enough<T>(&self, at: usize, polynomials: Result<T>) -> Result<T> {
-        polynomials.map_err(|error| match error {
-            Error::Parameters { .. } => {
-                let node = self.graph.node(at);
-                let (place, operation) = (node.place.clone(), node.operation.name());
-                CompileError::Approximation { place, operation, reason: error.to_string() }.into()
-            }
-            error => error,
-        })
+    /// The refusal of a node by what its polynomials were refused for, or another error as it is.
+    fn refused(&self, at: usize, error: Error) -> Error {
+        let Some(NotNear(reason)) = error.downcast_ref() else { return error };
+        let (node, reason) = (self.graph.node(at), reason.clone());
+        let (place, operation) = (node.place.clone(), node.operation.name());
+        CompileError::Approximation { place, operation, reason }.into()
     }
 }

@@ -57,8 +57,6 @@ struct Places {
 
 /// Elements that are searched, from 0 to the inverse of [`Search::reach`].
 struct Searched<E: SlotEvaluator> {
-    /// The node that they are searched for.
-    node: usize,
     parts: Vec<E::Ciphertext>,
     /// The errors that they came with, and the largest.
     errors: Vec<E::Estimate>,
@@ -110,7 +108,7 @@ impl<E: Shared> Lowering<'_, E> {
         let ranks: Vec<usize> = terms.iter().map(|&(rank, _)| rank).collect();
         let width = 2.0 * SHARE_OF_WIDTHS * self.approximations.error / size;
         let dimension = line.dimension;
-        let searched = self.searched(at, &x, line, ranks.len(), |range| width / range)?;
+        let searched = self.searched(&x, line, ranks.len(), |range| width / range)?;
         let lows = self.ends_of_intervals(&searched, &ranks)?;
         let Searched { errors, places, search, low, scale, .. } = &searched;
 
@@ -152,7 +150,7 @@ impl<E: Shared> Lowering<'_, E> {
         };
         let (count_of_elements, rank) = (line.count, line.count - count);
         let for_width = 1.0 - 2.0 * ZONE_OF_MASKS - 4.0 * ERROR_OF_ELEMENTS;
-        let searched = self.searched(at, &x, line, 1, |range| for_width * zone / range)?;
+        let searched = self.searched(&x, line, 1, |range| for_width * zone / range)?;
         let lows = self.ends_of_intervals(&searched, &[rank])?.swap_remove(0);
         let Searched { parts, largest_error, scale, .. } = &searched;
 
@@ -167,7 +165,7 @@ impl<E: Shared> Lowering<'_, E> {
         // Masks are added up along their axis.
         let error = self.approximations.error;
         let error = (error / count_of_elements as f64).max(error.min(LEAST_ERROR_OF_MASKS));
-        let signs = self.near_enough(at, Signs::known(Some(own / size), 2.0 * error))?;
+        let signs = Signs::known(Some(own / size), 2.0 * error)?;
         let is_within = *largest_error <= self.margin * allowed;
         let error = if is_within { signs.error() / 2.0 } else { f64::INFINITY };
         let parts = self.side_by_side(parts.len(), |part| {
@@ -188,7 +186,6 @@ impl<E: Shared> Lowering<'_, E> {
     /// Elements along an axis, as they are searched until intervals have the length that `width` gives for the length of their range.
     fn searched(
         &self,
-        node: usize,
         x: &Value<E::Ciphertext>,
         line: Line,
         ranks: usize,
@@ -223,7 +220,7 @@ impl<E: Shared> Lowering<'_, E> {
             self.ev.split_error(part)
         });
         let (parts, errors) = all.unzip();
-        Ok(Searched { node, parts, errors, largest_error, places, search, low: x.bounds.low, scale })
+        Ok(Searched { parts, errors, largest_error, places, search, low: x.bounds.low, scale })
     }
 
     /// The lower ends of the last intervals, for each rank those of all ciphertexts.
@@ -263,11 +260,9 @@ impl<E: Shared> Lowering<'_, E> {
         // Somewhat less than 1 with its error, above which bootstraps are half as precise.
         let reach = reach * (1.0 + ROOM);
 
-        let comparing = Signs::known(Some(round.zone * unit), 2.0 * ERROR_OF_COUNTS / elements as f64);
-        let comparing = self.near_enough(x.node, comparing)?;
+        let comparing = Signs::known(Some(round.zone * unit), 2.0 * ERROR_OF_COUNTS / elements as f64)?;
         let apart = 0.5 - ERROR_OF_COUNTS;
-        let counting = Signs::allowing(apart / reach, NOISE_OF_COUNTS / reach, 2.0 * APPROXIMATED / thresholds as f64);
-        let counting = self.near_enough(x.node, counting)?;
+        let counting = Signs::allowing(apart / reach, NOISE_OF_COUNTS / reach, 2.0 * APPROXIMATED / thresholds as f64)?;
         // Many counts are compared with the levels that are left, so that the noise of bootstraps meets results that are apart.
         let first = counting.stages().first().map_or(0, |stage| stage.polynomial.depth());
         let one = (LARGEST_COUNT / elements as f64).min(1.0);

@@ -7,6 +7,7 @@ use noren_rlwe::error::{Error, Result};
 use crate::bootstrapping::minimax;
 use crate::circuits::approx::interpolate;
 use crate::circuits::polynomial::Polynomial;
+use crate::lowering::error::NotNear;
 
 /// Polynomials whose composition is near to the sign of `x` for `delta <= |x| <= 1`, and within `[-1, 1]` below. Those of products
 /// are near beyond 1 too, by [`Signs::SLACK`], so that errors of `x` lead nowhere else.
@@ -90,7 +91,7 @@ impl Signs {
     /// Those of [`Signs::new`] for a `delta`, or else those of [`Signs::of_products`].
     ///
     /// # Errors
-    /// As these.
+    /// [`NotNear`] with the reason of these.
     pub(crate) fn known(delta: Option<f64>, error: f64) -> Result<Arc<Self>> {
         match delta {
             Some(delta) => Self::allowing(delta, Self::slack(delta), error),
@@ -101,7 +102,7 @@ impl Signs {
     /// Those for numbers from `delta` to 1 in absolute value that may have errors of up to `slack`.
     ///
     /// # Errors
-    /// As [`Signs::new`].
+    /// [`NotNear`] with the reason of [`Signs::new`].
     pub(crate) fn allowing(delta: f64, slack: f64, error: f64) -> Result<Arc<Self>> {
         Self::wanted(Wanted::From { delta, slack }, error)
     }
@@ -111,10 +112,11 @@ impl Signs {
         if let Some((_, _, signs)) = lock().iter().find(|(of, within, _)| (*of, *within) == (wanted, error)) {
             return Ok(signs.clone());
         }
-        let signs = Arc::new(match wanted {
-            Wanted::From { delta, slack } => Self::new(delta, slack, error)?,
-            Wanted::Products => Self::of_products(error)?,
-        });
+        let found = match wanted {
+            Wanted::From { delta, slack } => Self::new(delta, slack, error),
+            Wanted::Products => Self::of_products(error),
+        };
+        let signs = Arc::new(found.map_err(NotNear::of)?);
         let mut known = lock();
         known.insert(0, (wanted, error, signs.clone()));
         known.truncate(MOST_KNOWN);
