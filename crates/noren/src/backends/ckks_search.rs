@@ -105,8 +105,8 @@ impl<'a> Search<'a> {
         let log_n = (slots.ilog2() + 1).max(*LOG_N.start());
         let (room, mut refused) = (self.room, self.refused(0));
         let (mut rounds, mut idle, mut growths, mut last) = (0, 0, 0, f64::INFINITY);
-        // The smallest bound, with the error of approximations and the levels that it was found with.
-        let mut nearest = (f64::INFINITY, self.approximations.error, 0);
+        // The error of approximations and the levels that the smallest bound was found with.
+        let mut nearest = (self.approximations.error, 0);
         while rounds < MOST_ROUNDS && idle < MOST_IDLE && growths < MOST_GROWTHS {
             let recording = match self.recording(slots) {
                 Err(error) if rounds + growths > 0 && is_approximation(&error) => break,
@@ -124,10 +124,10 @@ impl<'a> Search<'a> {
             match self.tried(&parameters, &recording)? {
                 Trial::Bounded(bound) if bound <= self.most * APPROXIMATED => return Ok(Ok(refused.levels)),
                 Trial::Bounded(bound) => {
-                    refused.heard(Some(bound));
-                    if bound < nearest.0 {
-                        nearest = (bound, self.approximations.error, refused.levels);
+                    if refused.nearest.is_none_or(|least| bound < least) {
+                        nearest = (self.approximations.error, refused.levels);
                     }
+                    refused.heard(Some(bound));
                     self.approximations.error /= (bound / (self.most * APPROXIMATED)).clamp(1.5, MOST_FINER);
                     idle = if bound > last * HELPS { idle + 1 } else { 0 };
                     last = bound;
@@ -146,9 +146,9 @@ impl<'a> Search<'a> {
             }
         }
         // Noise alone may be what is left of the error, and may fit.
-        let (bound, error, levels) = nearest;
+        let (error, levels) = nearest;
         self.approximations.error = error;
-        Ok(if bound <= self.most { Ok(levels) } else { Err(refused) })
+        Ok(if refused.nearest.is_some_and(|bound| bound <= self.most) { Ok(levels) } else { Err(refused) })
     }
 
     /// The parameters of the smallest scale in a ring whose bounds are within the precision, or the bound that the largest scale
