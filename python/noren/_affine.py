@@ -46,6 +46,12 @@ class Affine:
         scale, offset = self.scale * by, self.offset * by
         return Affine(scale, offset, self.rounding * np.abs(by) + UNIT * (_reach(scale) + np.abs(offset)))
 
+    def divided(self, by: Any) -> Affine:
+        """Return the map with a divisor for each image behind it."""
+        by = np.asarray(by, dtype=float)
+        scale, offset = self.scale / by, self.offset / by
+        return Affine(scale, offset, self.rounding / np.abs(by) + UNIT * (_reach(scale) + np.abs(offset)))
+
     def then(self, matrix: NDArray[Any], offset: Any) -> Affine:
         """Return the map with a product with a matrix, and a shift, behind it."""
         matrix = np.asarray(matrix, dtype=float)

@@ -103,12 +103,12 @@ def _lowering(estimator: Any) -> Callable[[Any, Affine], Lowered] | None:
     return next(iter(known), _transformer if is_selection else None)
 
 
-def _affine(image: Affine, answers: Answers) -> Lowered:
+def _folded(image: Affine, answers: Answers) -> Lowered:
     return Lowered(image.of, answers, rounding=float(np.max(image.rounding)))
 
 
 def _linear(matrix: Any, offset: Any, before: Affine, answers: Answers) -> Lowered:
-    return _affine(before.then(np.atleast_2d(dense(matrix)).T, offset), answers)
+    return _folded(before.then(np.atleast_2d(dense(matrix)).T, offset), answers)
 
 
 def _linear_regressor(model: Any, before: Affine) -> Lowered:
@@ -174,7 +174,7 @@ def _kernel(model: Any, before: Affine) -> Callable[[Any], Any]:
 def _support_vectors(model: Any, before: Affine, weights: Array, offset: Array, answers: Answers) -> Lowered:
     if model.kernel == "linear":
         products = before.then(dense(model.support_vectors_).T, 0.0)
-        return _affine(products.then(weights, offset), answers)
+        return _folded(products.then(weights, offset), answers)
     kernel = _kernel(model, before)
     return Lowered(lambda x: kernel(x) @ weights + offset, answers, deep=True)
 
@@ -329,8 +329,8 @@ def _nearest_regressor(model: Any, before: Affine) -> Lowered:
 
 def _gaussian(model: Any, before: Affine) -> Lowered:
     # Of rows of float32 they have seven digits, and the squares below take more.
-    before, means = _centred(before, _doubles(model.theta_))
-    variances = _doubles(model.var_)
+    before, means = _centred(before, np.asarray(model.theta_, dtype=float))
+    variances = np.asarray(model.var_, dtype=float)
     if not variances.all():
         raise EncodingError("GaussianNB with a variance of 0 has no densities: leave out features that are constant")
     squares, linear = -0.5 / variances.T, (means / variances).T
@@ -398,7 +398,7 @@ def _transformer(model: Any, before: Affine) -> Lowered:
     image = transformed(model, before)
     if image is None:
         raise EncodingError(f"{type(model).__name__} as it is fitted is no linear map of its features")
-    return _affine(image, {"transform": np.asarray})
+    return _folded(image, {"transform": np.asarray})
 
 
 def _forest(model: Any, before: Affine) -> Lowered:
@@ -412,11 +412,6 @@ def _forest(model: Any, before: Affine) -> Lowered:
     return Lowered(trees.scores, trees.answers, prepare=prepare, high=trees.high, accepts=trees.accepts)
 
 
-def _doubles(numbers: Any) -> Array:
-    """Return what was fitted on rows of float32, before anything is computed of it."""
-    return np.asarray(numbers, dtype=float)
-
-
 def transformed(step: Any, before: Affine) -> Affine | None:
     """Return the image of rows under a transformer that is a linear map and a shift; None for other transformers."""
     name = type(step).__name__
@@ -424,17 +419,17 @@ def transformed(step: Any, before: Affine) -> Affine | None:
         # Means are kept too where they are not taken off.
         middle = step.center_ if name == "RobustScaler" else step.mean_ if step.with_mean else None
         scale = 1.0 if step.scale_ is None else step.scale_
-        return before.moved(0.0 if middle is None else -np.asarray(middle)).scaled(1 / _doubles(scale))
+        return before.moved(0.0 if middle is None else -np.asarray(middle)).divided(scale)
     if name == "MinMaxScaler" and not step.clip:
         return before.scaled(step.scale_).moved(step.min_)
     if name == "MaxAbsScaler" and not getattr(step, "clip", False):
-        return before.scaled(1 / _doubles(step.scale_))
+        return before.divided(step.scale_)
     if name in ("PCA", "IncrementalPCA"):
-        spread = np.sqrt(_doubles(step.explained_variance_))
+        spread = np.sqrt(np.asarray(step.explained_variance_, dtype=float))
         if step.whiten and not spread.min() > LEAST * spread.max():
             return None
-        components = before.moved(-_doubles(step.mean_)).then(np.asarray(step.components_).T, 0.0)
-        return components.scaled(1 / spread) if step.whiten else components
+        components = before.moved(-np.asarray(step.mean_)).then(np.asarray(step.components_).T, 0.0)
+        return components.divided(spread) if step.whiten else components
     if name == "TruncatedSVD":
         return before.then(np.asarray(step.components_).T, 0.0)
     if hasattr(step, "get_support"):
