@@ -234,7 +234,7 @@ class Fitted:
         """How many columns of rows are looked at, the first ones: a ColumnTransformer may drop the others."""
         for _, step in self.steps:
             if getattr(step, "remainder", None) == "drop":
-                return 2
+                return 1 + max(int(column) for _, _, columns in step.transformers for column in columns)
         return int(np.shape(dense(self.examples))[1])
 
     def before(self, rows: Any) -> Any:

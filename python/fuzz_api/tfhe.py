@@ -205,7 +205,7 @@ def where(w: World, rng: Rng, x: Item, y: Item) -> Call:
 
 
 def type_of_sums(dtype: Any, count: int) -> Any:
-    """Return the narrowest type of its sign that holds all sums of so many; 64 bits where none does."""
+    """Return the narrowest type that holds every sum of `count` elements, signed as they are; at most 64 bits."""
     if dtype == np.bool_:
         return np.min_scalar_type(count)
     limits = np.iinfo(dtype)
